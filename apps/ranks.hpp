@@ -7,6 +7,7 @@
 //     return app::run("wsl-mc", [&] { ... transport_fabric f(material, where, grid, app::engine{}); ... });
 //   }
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,8 +16,12 @@
 
 namespace app {
 
-/// The processes; to be called first. An error with which all of them end is printed once.
-void join_ranks();
+/// The processes; to be called first. An error with which all of them end is printed once. A program that is
+/// built without MPI and was started several times by mpirun or srun then refuses to run, for each copy would
+/// do all of the work and write the same files; with `copies_may_share` it does so in require_joined.
+void join_ranks(bool copies_may_share = false);
+/// Throws std::invalid_argument in such a copy; `remedy` follows the advice to build the program with MPI.
+void require_joined(const char* remedy = "or start it alone");
 /// All but the first stop to print on the standard output.
 void let_one_print();
 int ranks();
@@ -33,6 +38,10 @@ void require_one_process(const char* what);
 wsl::u64 largest(wsl::u64 mine);
 /// Their sum, modulo 2^64; collective.
 wsl::u64 sum(wsl::u64 mine);
+/// Every process does its part of something that may fail on one of them alone, such as a folder that the root
+/// makes; the part is not collective. If it throws on one, all throw the sentence of the first, as
+/// support::file_error if it was one; otherwise the others would wait for it in the next exchange. Collective.
+void together(const std::function<void()>& part);
 
 /// A file that all processes write, each its own pieces, and that exists completely or not at all. With
 /// `is_alone` this process alone. All functions are collective, and throw support::file_error.

@@ -21,10 +21,11 @@ const std::optional<wsl::mpi::spread_over>& world() {
 
 }  // namespace
 
-void join_ranks() {
+void join_ranks(bool) {
   if (ranks() == 1) return;
   says = [](const std::string& sentence) { return world()->who.first_to_say(sentence); };
 }
+void require_joined(const char*) {}
 void let_one_print() {
   if (!is_root() && !std::freopen("/dev/null", "w", stdout))
     throw std::runtime_error("cannot open /dev/null, to which all ranks but the first print");
@@ -51,6 +52,23 @@ void require_one_process(const char* what) {
 
 wsl::u64 largest(wsl::u64 mine) { return world() ? world()->who.largest(mine) : mine; }
 wsl::u64 sum(wsl::u64 mine) { return world() ? world()->who.sum(mine) : mine; }
+void together(const std::function<void()>& part) {
+  if (!world()) return part();
+  constexpr char of_file = 'f', other = 'o';  // begin the sentence of a failure
+  std::string why;
+  try {
+    part();
+  } catch (const wsl::support::file_error&) {
+    why = of_file + sentence_of_failure();
+  } catch (const std::exception&) { why = other + sentence_of_failure(); }
+  // counted from the end, so that the largest is the first
+  const wsl::mpi::ranks& who = world()->who;
+  const wsl::u64 first = who.largest(why.empty() ? 0 : static_cast<wsl::u64>(who.size() - who.rank()));
+  if (first == 0) return;
+  const std::string all = who.broadcast(why, who.size() - static_cast<int>(first));
+  if (all[0] == of_file) throw wsl::support::file_error(all.substr(1));
+  throw std::runtime_error(all.substr(1));
+}
 
 struct joint_file::file {
   std::optional<wsl::support::scattered_file> own;

@@ -119,6 +119,10 @@ stored_volume hdf5_volume(const std::string& file, const std::string& dataset) {
     for (std::size_t a = 0; a < shape.size(); ++a)
       if (shape[a] < 1 || shape[a] > 1'000'000) set.bad(fmt::format("its axis {} has {} cells", a, shape[a]));
   }
+  if (set.kind() == app::number_kind::whole)
+    set.bad(
+        "its numbers are whole ones, and a model has floating-point ones: write it with them (h5py: "
+        "data.astype('f4'))");
   set.require_numbers<f32>();
   const auto n = [&](std::size_t a) { return static_cast<int>(shape[a]); };
   const cells size = shape.size() == 1   ? cells{1, 1, n(0)}

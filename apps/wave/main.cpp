@@ -41,23 +41,29 @@ int run_shots(const options& o) {
             std::fflush(stdout);
             return status;
           }};
-  const shots_done done = work_on(q);
-  fmt::print("{} of {} shots were made here, {} were finished before, {} are in work elsewhere\n", done.here,
+  bool missing = false;
+  const shots_done done = work_beside_others(q, missing);
+  fmt::print("{} of {} shots were made here, {} were finished before, {} were in work elsewhere\n", done.here,
              o.shots.size(), done.before, done.elsewhere);
-  return done.status;
+  if (missing && app::is_root())
+    fmt::print("some of these are still in work: the same command says when all are finished\n");
+  return missing ? status_of_missing : done.status;
 }
 
 int march(int argc, char** argv) {
   int status = 0;
   const auto asked = parse(argc, argv, status);
   if (!asked) return status;
-  if (asked->shots.empty()) app::let_one_print();  // they share the cells, not the shots
+  if (asked->shots.empty()) {  // they share the cells, not the shots
+    app::require_joined("or give a list of shots (--shots), which processes share without MPI");
+    app::let_one_print();
+  }
   const wave25::problem& p = asked->problem;
   fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
              asked->steps);
   std::fflush(stdout);
   const f64 per_wave = p.slowest() / (2.5 * p.sources[0].peak_hz * p.spacing);
-  if (per_wave < 3 && p.sources[0].wavelet.empty())
+  if (per_wave < 3 && p.sources[0].wavelet.empty() && app::is_root())
     fmt::print(
         stderr,
         "wsl-wave: the shortest wave of the source spans {:.1f} cells where the model is slowest; below 3, "
@@ -75,6 +81,6 @@ int march(int argc, char** argv) {
 }  // namespace wave_app
 
 int main(int argc, char** argv) {
-  app::join_ranks();
+  app::join_ranks(true);
   return app::run("wsl-wave", [&] { return wave_app::march(argc, argv); });
 }

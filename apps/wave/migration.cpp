@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <mutex>
+#include <optional>
 #include <wsl/kernel/wave/imaging.hpp>
 #include <wsl/support/file_reader.hpp>
+#include <wsl/support/fingerprint.hpp>
 
 #include "../files.hpp"
 #include "../ranks.hpp"
@@ -24,10 +27,38 @@ using namespace wsl;
 /// itself.
 bool is_shared(const options& o) { return o.shots.empty(); }
 
+/// Does what is not collective: of the only shot all processes do it and agree on its failure.
+template <class F>
+void do_each(const options& o, F f) {
+  if (is_shared(o)) app::together(f);
+  else f();
+}
+/// Does what one process does for the others.
+template <class F>
+void do_once(const options& o, F f) {
+  do_each(o, [&] {
+    if (!is_shared(o) || app::is_root()) f();
+  });
+}
+
+/// The signal that ends the work, or 0.
+int signalled(const options& o) {
+  const u64 mine = static_cast<u64>(stopped_by);
+  return static_cast<int>(is_shared(o) ? app::largest(mine) : mine);
+}
+/// Thrown between two steps of a shot.
+struct stopped {
+  int signal;
+};
+
+std::filesystem::path data_of_shot(const options& o, std::size_t k) {
+  return o.shots.empty() ? o.data : folder_of_shot(o.data, k);
+}
+
 void migrate_shot(const options& o, std::size_t k, const std::filesystem::path& folder) {
   const wave25::problem p = o.problem_of(k);
-  const auto recorded =
-      read_records(o.shots.empty() ? o.data : folder_of_shot(o.data, k), p, o.steps, o.data_interval);
+  wave25::traces recorded;
+  do_each(o, [&] { recorded = read_records(data_of_shot(o, k), p, o.steps, o.data_interval); });
   // What the model explains by itself, such as the direct wave, is no reflection that is missing.
   const auto residual = [&](const wave25::traces& synthetic) {
     wave25::traces rest = synthetic;
@@ -38,7 +69,10 @@ void migrate_shot(const options& o, std::size_t k, const std::filesystem::path& 
   const wave25::imaging_options how{
       .memory = o.memory,
       .every = o.every,
-      .how = {.wide = o.how.wide, .depth = o.how.depth, .threads = o.how.threads}};
+      .how = {.wide = o.how.wide, .depth = o.how.depth, .threads = o.how.threads},
+      .between = [&] {
+        if (const int signal = signalled(o)) throw stopped{signal};
+      }};
   const app::engine engine{.is_alone = !is_shared(o)};
   const wave25::spread_image i = std::visit(
       [&](const auto& medium) {
@@ -60,8 +94,7 @@ void migrate_shot(const options& o, std::size_t k, const std::filesystem::path& 
     write_volume(folder / name, npy(i.size), {i.size, i.blocks, cells}, !is_shared(o));
   };
   write("image.npy", i.gradient), write("illumination.npy", i.illumination);
-  if (!is_shared(o) || app::is_root())
-    app::write_file(folder / "misfit.txt", fmt::format("{:.9g}\n", i.misfit));
+  do_once(o, [&] { app::write_file(folder / "misfit.txt", fmt::format("{:.9g}\n", i.misfit)); });
 }
 
 /// Planes of x of an array of cells.
@@ -156,41 +189,113 @@ void add_up(const options& o, std::size_t shots) {
   };
   write("illumination.npy", npy(size), light), write("image.vti", vti(size, p.spacing), image);
   write("image.npy", npy(size), image);
-  if (is_shared(o) && !app::is_root()) return;
-  app::write_file(o.out / "image.svg",
-                  figure_of_slice(slice_of_file(o.out / "image.npy", size, o.slice_of(p)), p, o.slice_of(p),
-                                  fmt::format("image of {} shot{}", shots, shots > 1 ? "s" : "")));
+  do_once(o, [&] {
+    app::write_file(o.out / "image.svg",
+                    figure_of_slice(slice_of_file(o.out / "image.npy", size, o.slice_of(p)), p, o.slice_of(p),
+                                    fmt::format("image of {} shot{}", shots, shots > 1 ? "s" : "")));
+  });
+}
+
+/// The recipes of shots. Data are read for them once only.
+class recipes {
+ public:
+  explicit recipes(const options& o, std::size_t shots) : of_(o), known_(shots) {}
+
+  std::string operator()(std::size_t k) {
+    const std::lock_guard held(gate_);
+    if (!known_[k])
+      known_[k] =
+          fmt::format("rtm {:016x} steps {} every {} data {:016x}\n", of_.fingerprint_of(k), of_.steps,
+                      of_.every, fingerprint_of_records(data_of_shot(of_, k), of_.data_interval));
+    return *known_[k];
+  }
+  /// Of the sum of all shots.
+  std::string of_image() {
+    support::fingerprint all;
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      const std::string one = (*this)(k);
+      all.add(one.data(), one.size());
+    }
+    return fmt::format("image of {} shots {:016x} laplacian {} slice {} {}\n", known_.size(), all.value(),
+                       of_.laplacian, of_.drawn.axis, of_.slice_is_given ? of_.drawn.at : -1);
+  }
+
+ private:
+  const options& of_;
+  std::mutex gate_;
+  std::vector<std::optional<std::string>> known_;
+};
+
+/// Whether the image of this recipe is in the folder.
+bool has_image(const options& o, const std::string& recipe) {
+  for (const char* name : {"image.npy", "image.vti", "image.svg", "illumination.npy", "image.recipe"})
+    if (!std::filesystem::exists(o.out / name)) return false;
+  return app::read_file(o.out / "image.recipe") == recipe;
+}
+
+/// Adds the shots up, all of which are finished, unless another process has done so. Processes of several
+/// commands may come here at the same time. Returns whether this one did.
+bool add_up_once(const options& o, recipes& made, std::size_t shots) {
+  std::unique_ptr<support::folder_lock> lock;
+  std::string recipe;
+  u64 is_there = 0;
+  do_once(o, [&] {
+    // One that adds them up is awaited, for it may be killed.
+    while (!(lock = lock_of(o.out)))
+      if (stopped_by)
+        throw std::runtime_error(fmt::format("stopped, while another process{} adds the shots up in {}",
+                                             holder_of(o.out), o.out.string()));
+    recipe = made.of_image(), is_there = has_image(o, recipe);
+  });
+  if (is_shared(o) ? app::largest(is_there) : is_there) return false;
+  add_up(o, shots);
+  do_once(o, [&] { app::write_file(o.out / "image.recipe", recipe); });
+  return true;
 }
 
 }  // namespace
 
 int migrate_shots(const options& o) {
   const std::size_t shots = std::max<std::size_t>(o.shots.size(), 1);
-  const shot_queue q{
-      .out = o.out,
-      .shots = shots,
-      .at_a_time = o.shots_at_a_time,
-      .recipe =
-          [&](std::size_t k) {
-            return fmt::format("rtm {:016x} steps {} every {}\n", o.fingerprint_of(k), o.steps, o.every);
-          },
-      .make =
-          [&](std::size_t k, const std::filesystem::path& folder) {
-            const u64 mine = static_cast<u64>(stopped_by), signal = is_shared(o) ? app::largest(mine) : mine;
-            if (signal) return 128 + static_cast<int>(signal);
-            migrate_shot(o, k, folder);
-            fmt::print("shot {} of {} is migrated\n", k + 1, shots);
-            std::fflush(stdout);
-            return 0;
-          }};
-  const shots_done done = is_shared(o) ? work_together(q) : work_on(q);
+  recipes made(o, shots);
+  const shot_queue q{.out = o.out,
+                     .shots = shots,
+                     .at_a_time = o.shots_at_a_time,
+                     .recipe = [&](std::size_t k) { return made(k); },
+                     .differs = "with other options, another model or other data",
+                     .make =
+                         [&](std::size_t k, const std::filesystem::path& folder) {
+                           if (const int signal = signalled(o)) return 128 + signal;
+                           try {
+                             migrate_shot(o, k, folder);
+                           } catch (const stopped& by) {
+                             fmt::print("stopped in shot {} of {}; the same command begins it again\n", k + 1,
+                                        shots);
+                             return 128 + by.signal;
+                           }
+                           fmt::print("shot {} of {} is migrated\n", k + 1, shots);
+                           std::fflush(stdout);
+                           return 0;
+                         }};
+  bool missing = false;
+  shots_done done;
+  if (is_shared(o)) done = work_together(q), missing = done.elsewhere > 0;
+  else done = work_beside_others(q, missing);
   if (done.status) return done.status;
-  if (done.elsewhere && !all_finished(q)) {
-    fmt::print("{} shots are in work elsewhere; the process that ends last adds them up\n", done.elsewhere);
-    return 0;
+  if (missing) {
+    if (app::is_root())
+      fmt::print("{} of {} shots are in work in other processes{}; the one that ends last adds them up\n",
+                 done.elsewhere, shots, is_shared(o) ? holder_of(folder_of_shot(o.out, 0)) : "");
+    return status_of_missing;
   }
-  add_up(o, shots);
-  fmt::print("the image is in {}\n", (o.out / "image.npy").string());
+  u64 is_new = 0;
+  if (is_shared(o)) is_new = add_up_once(o, made, shots);
+  else
+    app::together([&] {
+      if (app::is_root()) is_new = add_up_once(o, made, shots);
+    });
+  if (app::is_root() && (is_new || done.before == shots))
+    fmt::print("the image is in {}\n", (o.out / "image.npy").string());
   return 0;
 }
 

@@ -97,6 +97,9 @@ stored_volume of_header(const model_file& file) {
     refuse("{}: it names the file {} and goes on after its line `end`", file.name, h.data);
   const std::string name =
       h.data.empty() ? file.name : (std::filesystem::path(file.name).parent_path() / h.data).string();
+  if (std::error_code why; !h.data.empty() && !std::filesystem::exists(name, why))
+    refuse("{}: the header {} has the line `data {}`, and there is no file {}", file.option, file.name,
+           h.data, name);
   const std::size_t begin = h.data.empty() ? h.length : 0;
   if (h.order == "zyx") return of_raw(file, name, begin, h.size, h.spacing, h.big_endian);
   const std::string bytes = read(name, file.option);

@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <utility>
+
+#include <wsl/kernel/wave25/stations.hpp>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
@@ -47,6 +51,19 @@ template <class... X>
   refuse(sentence, std::forward<X>(x)...);
 }
 
+/// Accepts the whole numbers of a cell. Places have an option of their own.
+CLI::Validator of_cell(const char* in_metres) {
+  const auto check = [=](std::string& text) -> std::string {
+    int x = 0;
+    const char *const begin = text.data() + text.starts_with('+'), *const end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(begin, end, x);
+    if (error == std::errc{} && last == end) return {};
+    return fmt::format("a cell is given in whole numbers, not '{}'; a place in m goes to {}", text,
+                       in_metres);
+  };
+  return CLI::Validator(check, "");
+}
+
 void declare_outputs(CLI::App& app, words& w, options& o) {
   app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")
       ->check(app::at_least(0))
@@ -77,10 +94,11 @@ void declare_outputs(CLI::App& app, words& w, options& o) {
 void declare_migration(CLI::App& app, words& w, options& o) {
   app.add_option(
          "--data", o.data,
-         "folder with the recorded traces, shot.sgy or shot.npy, or with a folder for each of --shots")
+         "folder with the recorded traces, shot.sgy or, where there is none, shot.npy, or with a folder for "
+         "each of --shots")
       ->required();
   app.add_option("--data-interval", o.data_interval,
-                 "s between two samples of arrays of NumPy, the first at one")
+                 "s between two samples of arrays of NumPy, the first at one; SEG-Y says its own")
       ->check(app::at_least(0, true));
   app.add_option("--memory", w.gigabytes,
                  "GB for checkpoints and fields of the forward run of a shot, of each process")
@@ -102,7 +120,9 @@ void declare(CLI::App& app, words& w, options& o) {
       ->capture_default_str();
   app.add_option("--spacing", w.spacing, "size of a cell in m")->capture_default_str();
   app.add_option("--steps", o.steps, "time steps to march in all")->required()->check(app::at_least(0));
-  app.add_option("--time-step", w.step, "s; 0 takes 0.8 of the largest stable one")->capture_default_str();
+  app.add_option("--time-step", w.step, "s; 0 takes 0.8 of the largest stable one")
+      ->check(app::at_least(0))
+      ->capture_default_str();
   app.add_option("--velocity", w.velocity, "m/s, the same in all cells")->capture_default_str();
   app.add_option("--layers", w.layers,
                  "depth in m and velocity in m/s of each layer from the top: 0 1500 800 2500")
@@ -127,7 +147,9 @@ void declare(CLI::App& app, words& w, options& o) {
       "Thomsen's epsilon of vertical transverse isotropy, given as --density; --velocity, --layers "
       "and --model are then those along z");
   app.add_option("--delta", w.delta, "Thomsen's delta, at most epsilon, given as --density");
-  app.add_option("--source", w.source, "cell of the source; the middle of the grid by default")->expected(3);
+  app.add_option("--source", w.source, "cell of the source; the middle of the grid by default")
+      ->expected(3)
+      ->check(of_cell("--source-at"));
   app.add_option("--source-at", w.source_at, "place of the source in m, also between cells: x y z")
       ->expected(3)
       ->excludes("--source");
@@ -144,6 +166,7 @@ void declare(CLI::App& app, words& w, options& o) {
       ->capture_default_str();
   app.add_option("--frequency", w.frequency,
                  "Hz: the peak of a Ricker wavelet, the highest frequency of minimod")
+      ->check(app::at_least(0, true))
       ->capture_default_str();
   app.add_option("--amplitude", w.amplitude,
                  "of a Ricker wavelet; that of minimod follows from its frequency")
@@ -158,10 +181,12 @@ void declare(CLI::App& app, words& w, options& o) {
       ->check(app::at_least(0, true));
   app.add_option("--receiver", w.receivers, "cell of a receiver: x y z; may be repeated")
       ->expected(3)
+      ->check(of_cell("--receiver-at"))
       ->allow_extra_args(false);
   app.add_option("--receiver-line", w.receiver_lines,
                  "receivers along x: first x, last x, distance, y, z; may be repeated")
       ->expected(5)
+      ->check(of_cell("--receiver-line-at"))
       ->allow_extra_args(false);
   app.add_option("--receiver-at", w.receivers_at,
                  "place of a receiver in m, also between cells; may be repeated")
@@ -260,7 +285,10 @@ void read_formats(const words& w, options& o) {
     o.records.csv |= f == "csv", o.records.svg |= f == "svg", o.records.npy |= f == "npy",
         o.records.segy |= f == "segy";
   if (o.snapshots.h5) require_hdf5("--snapshot-format h5");
-  if (o.records.segy) require_segy("--record-format segy");
+  if (o.records.segy) {
+    require_segy("--record-format segy");
+    require_segy_holds(o.problem, o.steps, o.sample_interval);
+  }
   if (!o.film) return;
   require_film();
   if (o.snapshot_every == 0) bad_argument("--film: it is made of snapshots: give --snapshot-every");
@@ -317,9 +345,7 @@ void read_shots(const words& w, options& o) {
       if (p.receivers.empty()) bad_argument("it has no receivers, and the command line gives none");
       p.check();
     } catch (const std::invalid_argument& e) {
-      std::string_view sentence = e.what();
-      if (sentence.starts_with("wsl: wave25: ")) sentence.remove_prefix(13);
-      bad_argument("--shots: shot {} of {}: {}", k + 1, w.shots, sentence);
+      bad_argument("--shots: shot {} of {}: {}", k + 1, w.shots, sentence_of(e));
     }
   o.problem.velocity = std::move(model);
 }
@@ -391,7 +417,7 @@ wsl::seismic::survey survey_of_all(const Medium& m, const problem& p, bool are_s
 }
 
 /// Makes the time step a number, which is found once and not for each use. Throws for one that is unstable.
-void find_time_step(options& o, bool are_shared) {
+void find_time_step(const words& w, options& o, bool are_shared) try {
   std::visit(
       [&](const auto& m) {
         if constexpr (std::is_same_v<std::decay_t<decltype(m)>, isotropic>) {
@@ -404,6 +430,36 @@ void find_time_step(options& o, bool are_shared) {
         }
       },
       o.medium);
+} catch (const std::invalid_argument& e) {
+  const std::string sentence = sentence_of(e);
+  if (w.step > 0 && sentence.starts_with("a time step")) bad_argument("--time-step: {}", sentence);
+  throw;
+}
+
+/// How the PEs share the grid.
+void check_resources(const options& o) {
+  const cells& n = o.problem.size;
+  if (o.how.wide > n.x)
+    bad_argument(
+        "--pes: {} PEs along x, and the grid has {} cells there: there is no block for each; take {} or "
+        "fewer",
+        o.how.wide, n.x, n.x);
+  if (o.how.depth > most_steps_a_launch)
+    bad_argument("--depth: PEs exchange lines after 1 to {} steps, not after {}", most_steps_a_launch,
+                 o.how.depth);
+}
+
+/// A run whose results nobody would see.
+void require_outputs(const options& o) {
+  const auto is_due = [&](i64 every) { return every > 0 && every <= o.steps; };
+  if (o.migrates || !o.shots.empty() || !o.problem.receivers.empty() || is_due(o.snapshot_every) ||
+      is_due(o.checkpoint_every))
+    return;
+  bad_argument(
+      "nothing would be written: {}",
+      o.snapshot_every > 0 || o.checkpoint_every > 0
+          ? fmt::format("--snapshot-every and --checkpoint-every give more than the {} --steps", o.steps)
+          : "give receivers (--receiver, --receiver-line), --snapshot-every or --checkpoint-every");
 }
 
 void assemble(words& w, options& o) {
@@ -428,12 +484,13 @@ void assemble(words& w, options& o) {
   require_room(grid, o.shots_at_a_time);
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   // The wavelet of a file follows the time steps, which a wrong one must not reach.
-  find_time_step(o, is_shared && grid.processes > 1);
+  find_time_step(w, o, is_shared && grid.processes > 1);
   p.sources = {wavelet(w, at, p.step)};
   p.sources[0].kind = w.kind == "point" ? wsl::wave25::source_term::point : wsl::wave25::source_term::added;
   if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
   receivers(w, p);
   p.check();
+  check_resources(o);
   read_shots(w, o);
   read_slice(w, o);
   read_formats(w, o);
@@ -455,6 +512,21 @@ void assemble(words& w, options& o) {
     bad_argument(
         "rtm: there are no receivers: give those of the data, with --receiver-at, --receiver-line-at or "
         "--shots");
+  require_outputs(o);
+}
+
+/// Refuses an option that is given twice, if it may not be repeated: CLI11 takes the numbers of both for
+/// those of one.
+void refuse_twice(const CLI::App& app, int argc, char** argv) {
+  for (const CLI::Option* o : app.get_options()) {
+    if (o->get_lnames().empty()) continue;
+    const std::string name = "--" + o->get_lnames().front();
+    const auto times = std::count_if(argv, argv + argc, [&](const char* word) {
+      return word == name || std::string_view(word).starts_with(name + "=");
+    });
+    if (times > 1 && !name.starts_with("--receiver"))
+      bad_argument("{} is given {} times: leave out all but one", name, times);
+  }
 }
 
 }  // namespace
@@ -500,10 +572,13 @@ std::optional<options> parse(int argc, char** argv, int& status) {
   words w;
   declare(app, w, o);
   if (o.migrates) --argc, ++argv;
+  refuse_twice(app, argc, argv);
   if (!app::parse(app, argc, argv, "option", status)) return {};
   w.has_grid = app.get_option("--grid")->count() > 0;
   w.has_border = app.get_option("--border")->count() > 0;
-  assemble(w, o);
+  try {
+    assemble(w, o);
+  } catch (const std::invalid_argument& e) { bad_argument("{}", sentence_of(e)); }
   return o;
 }
 

@@ -16,6 +16,7 @@
 #include "exports.hpp"
 #include "film.hpp"
 #include "hdf5_volume.hpp"
+#include "shot_queue.hpp"
 
 namespace wave_app {
 namespace {
@@ -59,12 +60,19 @@ class shot_run {
         alone_(alone),
         drawn_(o.slice_of(p)),
         simulation_(whole_, solver<Medium>::use_of(o.how), app::engine{.is_alone = !alone}) {
-    if (writes()) app::make_folder(folder_);
-    if ((o.resume || !alone) && std::filesystem::exists(checkpoint())) {
-      go_on();
-      if (now() > o.steps) refuse("the checkpoint is after {} steps, --steps asks for {}", now(), o.steps);
-      if (alone_) fmt::print("going on after {} steps\n", now());
-    }
+    u64 goes_on = 0;
+    by_writer([&] {
+      app::make_folder(folder_);
+      // The shots of a list are locked by their queue.
+      if (alone_ && !(lock_ = lock_of(folder_)))
+        refuse("--out: {} is in work{}: wait for it, or give another folder", folder_.string(),
+               holder_of(folder_));
+      goes_on = (o.resume || !alone) && std::filesystem::exists(checkpoint());
+      if (goes_on && !std::filesystem::is_regular_file(checkpoint()))
+        refuse("{}: it is no file, and a checkpoint is written there: remove it, or give another --out",
+               checkpoint().string());
+    });
+    if (alone_ ? app::largest(goes_on) : goes_on) go_on();
   }
 
   /// Runs to the last step, or to a signal: then a checkpoint is written. Returns the exit status.
@@ -78,7 +86,7 @@ class shot_run {
                                  asked_.steps, now() + at_a_time});
       const i64 steps = next - now();
       simulation_.run(steps);
-      if (due(asked_.snapshot_every)) snapshot();
+      if (due(asked_.snapshot_every)) write([&] { snapshot(); });
       if (due(asked_.checkpoint_every)) save();
       if (shown) shown->tick(static_cast<u64>(steps));
     }
@@ -89,8 +97,12 @@ class shot_run {
       return 128 + signal;
     }
     require_finite();
-    record();
-    if (asked_.film && writes()) film();
+    write([&] {
+      by_writer([&] {
+        record();
+        if (asked_.film) film();
+      });
+    });
     return 0;
   }
 
@@ -105,50 +117,131 @@ class shot_run {
     return alone_ ? static_cast<int>(app::largest(static_cast<u64>(mine))) : mine;
   }
 
+  /// Does what one process does for the others, which fail if it does.
+  template <class F>
+  void by_writer(F f) {
+    if (!alone_) return f();
+    app::together([&] {
+      if (writes()) f();
+    });
+  }
+  /// Writes files. If that fails, as on a full disk, the sentence says where the run can go on.
+  template <class F>
+  void write(F f) try {
+    f();
+  } catch (const support::file_error& e) {
+    const std::string why = sentence_of(e);
+    if (saved_ < 0)
+      throw std::runtime_error(fmt::format(
+          "{}; the run was after step {}, and there is no checkpoint to go on from: make room and "
+          "begin anew, with --checkpoint-every",
+          why, now()));
+    throw std::runtime_error(fmt::format(
+        "{}; the run was after step {}, and {} is after step {}: make room, and the same command{} "
+        "goes on from there",
+        why, now(), checkpoint().string(), saved_, alone_ ? " with --resume" : ""));
+  }
+
   i64 now() const { return simulation_.time(); }
   bool due(i64 every) const { return every && now() % every == 0; }
   i64 due_after(i64 every) const { return every ? (now() / every + 1) * every : asked_.steps; }
   std::filesystem::path checkpoint() const { return folder_ / "wave.checkpoint"; }
 
-  void go_on() try {
-    read_checkpoint(simulation_, support::file_reader(checkpoint().string()));
-  } catch (const std::invalid_argument& e) {
-    std::string_view why = e.what();
-    if (why.starts_with("wsl: ")) why.remove_prefix(5);
-    if (why.find(checkpoint().string()) != why.npos) throw;  // it cannot be read
-    refuse("{}: {}; remove it to begin anew", checkpoint().string(), why);
+  void go_on() {
+    const std::string name = checkpoint().string();
+    const support::file_reader file(name);
+    require_medium(file);
+    try {
+      read_checkpoint(simulation_, file);
+    } catch (const std::invalid_argument& e) {
+      const std::string why = sentence_of(e);
+      if (why.find(name) != why.npos) throw;  // it cannot be read
+      if (why.find("another problem") != why.npos)
+        refuse(
+            "{}: {}; give the options with which it was written, or another --out, or remove it to begin "
+            "anew",
+            name, why);
+      refuse("{}: {}; remove it to begin anew", name, why);
+    }
+    if (now() > asked_.steps)
+      refuse(
+          "{}: the checkpoint is after {} steps, and --steps asks for {}: give --steps {} or more, or "
+          "another "
+          "--out",
+          name, now(), asked_.steps, now());
+    saved_ = now();
+    if (alone_) fmt::print("going on after {} steps\n", now());
+  }
+  /// Throws if a checkpoint is one of a medium of another kind, whose bytes say so.
+  static void require_medium(const support::file_reader& file) {
+    constexpr std::string_view of_velocity = wave25::checks::checkpoint_magic,
+                               of_others = seismic::checks::checkpoint_magic;
+    constexpr bool is_isotropic = std::is_same_v<Medium, isotropic>;
+    constexpr std::string_view other = is_isotropic ? of_others : of_velocity;
+    std::string begin(other.size(), '\0');
+    if (file.size() < begin.size()) return;
+    file.read(0, begin.data(), begin.size());
+    if (begin == other)
+      refuse(
+          "{}: it is the checkpoint of a run {}: give the options with which it was written, or another "
+          "--out, "
+          "or remove it to begin anew",
+          file.name(),
+          is_isotropic ? "with --density, or with --epsilon or --delta"
+                       : "without --density, --epsilon and --delta");
   }
   void save() {
     require_finite();
-    app::joint_file file(checkpoint().string(), checkpoint_size(simulation_), !alone_);
-    write_checkpoint(simulation_, file);
-    file.finish();
+    write([&] {
+      app::joint_file file(checkpoint().string(), checkpoint_size(simulation_), !alone_);
+      write_checkpoint(simulation_, file);
+      file.finish();
+    });
+    saved_ = now();
   }
 
-  /// Throws if a process has a number that is none; collective.
+  /// Throws if a process has a number that is none, with the cell nearest to the source: the field was lost
+  /// there first, or close to it. Collective.
   void require_finite() {
     constexpr u64 none = ~u64{0};
-    u64 lost = none;
+    const cells source = nearest_cell(problem_.sources[0].position(problem_.spacing), problem_);
+    const auto apart = [](int a, int b) { return static_cast<u64>(i64{a - b} * i64{a - b}); };
+    std::pair<u64, u64> nearest{none, none};  // the square of the distance in cells, and the index
+    u64 lost = 0;
     f32 what = 0;
     simulation_.each_own_block([&](const grid::lines& where, auto line_at) {
       for (int x = where.x.from; x < where.x.to; ++x)
         for (int y = where.y.from; y < where.y.to; ++y) {
           const std::span<const f32> line = line_at(x, y);
-          const auto at = std::find_if(line.begin(), line.end(), [](f32 v) { return !std::isfinite(v); });
-          const u64 index = problem_.size.index({x, y, static_cast<int>(at - line.begin())});
-          if (at != line.end() && index < lost) lost = index, what = *at;
+          const auto is_lost = [](f32 v) { return !std::isfinite(v); };
+          for (auto at = std::find_if(line.begin(), line.end(), is_lost); at != line.end();
+               at = std::find_if(at + 1, line.end(), is_lost)) {
+            const int z = static_cast<int>(at - line.begin());
+            const std::pair here{apart(x, source.x) + apart(y, source.y) + apart(z, source.z),
+                                 u64{problem_.size.index({x, y, z})}};
+            ++lost;
+            if (here < nearest) nearest = here, what = *at;
+          }
         }
     });
-    const u64 first = alone_ ? ~app::largest(~lost) : lost;
-    if (first == none) return;
+    const auto least = [&](u64 mine) { return alone_ ? ~app::largest(~mine) : mine; };
+    const u64 distance = least(nearest.first);
+    if (distance == none) {
+      finite_ = now();
+      return;
+    }
+    const u64 first = least(nearest.first == distance ? nearest.second : none);
     // its bits, which no other process has
-    const u64 bits = first == lost ? std::bit_cast<u32>(what) : 0;
+    const u64 bits = first == nearest.second ? std::bit_cast<u32>(what) : 0;
     what = std::bit_cast<f32>(static_cast<u32>(alone_ ? app::largest(bits) : bits));
+    if (alone_) lost = app::sum(lost);
     const u64 z = static_cast<u64>(problem_.size.z), y = static_cast<u64>(problem_.size.y);
     throw std::runtime_error(fmt::format(
-        "after step {} the field in cell ({}, {}, {}) is {}: 32-bit numbers do not hold it; take a "
-        "smaller --amplitude, or a smaller --time-step if you gave one",
-        now(), first / (y * z), first / z % y, first % z, what));
+        "after step {} the field in cell ({}, {}, {}) is {}, the nearest to the source of {} such cells{}: "
+        "32-bit "
+        "numbers do not hold it; take a smaller --amplitude, or a smaller --time-step if you gave one",
+        now(), first / (y * z), first / z % y, first % z, what, lost,
+        finite_ > 0 ? fmt::format("; after step {} it was finite", finite_) : ""));
   }
 
   std::filesystem::path snapshot_name(i64 step, const char* ending) const {
@@ -161,26 +254,28 @@ class shot_run {
     const f64 h = p.spacing;
     if (asked_.snapshots.svg || asked_.snapshots.png) {
       const std::vector<f32> drawn = simulation_.slice(drawn_.axis - 'x', drawn_.at);
-      if (asked_.snapshots.svg && writes())
-        app::write_file(file("svg"),
-                        figure_of_slice(drawn, p, drawn_,
-                                        fmt::format("u at t = {:.3f} s (step {})",
-                                                    static_cast<f64>(now()) * p.time_step(), now())));
-      if (asked_.snapshots.png && writes())
-        app::write_file(file("png"), picture_of_slice(drawn, p, drawn_, asked_.clip));
+      by_writer([&] {
+        if (asked_.snapshots.svg)
+          app::write_file(file("svg"),
+                          figure_of_slice(drawn, p, drawn_,
+                                          fmt::format("u at t = {:.3f} s (step {})",
+                                                      static_cast<f64>(now()) * p.time_step(), now())));
+        if (asked_.snapshots.png)
+          app::write_file(file("png"), picture_of_slice(drawn, p, drawn_, asked_.clip));
+      });
     }
     const auto all = simulation_.on_pes();
-    const auto write = [&](const char* ending, const volume_format& format) {
+    const auto volume = [&](const char* ending, const volume_format& format) {
       write_volume(file(ending), format, {p.size, all.blocks, all.field}, !alone_);
     };
-    if (asked_.snapshots.vtk) write("vtk", vtk(p.size, h));
-    if (asked_.snapshots.vti) write("vti", vti(p.size, h));
-    if (asked_.snapshots.h5) write("h5", hdf5_format(p.size, {h, h, h}));
+    if (asked_.snapshots.vtk) volume("vtk", vtk(p.size, h));
+    if (asked_.snapshots.vti) volume("vti", vti(p.size, h));
+    if (asked_.snapshots.h5) volume("h5", hdf5_format(p.size, {h, h, h}));
   }
 
   void record() {
     const std::size_t n = problem_.receivers.size();
-    if (n == 0 || now() == 0 || !writes()) return;
+    if (n == 0 || now() == 0) return;
     std::vector<std::vector<f32>> traces;
     for (std::size_t i = 0; i < n; ++i) traces.push_back(simulation_.trace(i));
     write_records(folder_, traces, problem_, asked_.records, asked_.sample_interval, number_);
@@ -203,6 +298,8 @@ class shot_run {
   bool alone_;
   slice drawn_;
   typename solver<Medium>::simulation simulation_;
+  std::unique_ptr<support::folder_lock> lock_;  ///< of the process that writes
+  i64 saved_ = -1, finite_ = 0;  ///< steps of the last checkpoint, and of the last look at all cells
 };
 
 }  // namespace

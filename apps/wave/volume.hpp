@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 #include <wsl/kernel/stencil/grid.hpp>
 
@@ -48,6 +50,14 @@ std::vector<f32> numbers_of(const stored_volume& v);
 template <class... X>
 [[noreturn]] void refuse(fmt::format_string<X...> sentence, X&&... x) {
   throw std::invalid_argument(fmt::format(sentence, std::forward<X>(x)...));
+}
+
+/// The sentence of an exception without the part of the library that says it, since users give options.
+inline std::string sentence_of(const std::exception& e) {
+  std::string_view sentence = e.what();
+  for (const std::string_view part : {"wsl: ", "wave25: ", "seismic: "})
+    if (sentence.starts_with(part)) sentence.remove_prefix(part.size());
+  return std::string(sentence);
 }
 
 }  // namespace wave_app

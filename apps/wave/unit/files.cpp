@@ -176,7 +176,7 @@ TEST_CASE("wsl-wave: a raw model in the order of the grid is read where it is ne
                                       " has 8 bytes; a grid of 2 x 3 x 5 cells takes 120 (4 a cell)");
   says(file("headed_short", header(lines + "end\n") + "1234"), "has 4 bytes of numbers; a grid of");
   says(file("lost", header(lines + "data nothing\nend\n")),
-       "--model: cannot read " + (folder / "nothing").string() + ": No such file");
+       "lost has the line `data nothing`, and there is no file " + (folder / "nothing").string());
   says(file("longer", header(lines + "data bare\nend\n") + "x"), "goes on after its line `end`");
   CHECK_THROWS_WITH(
       source(

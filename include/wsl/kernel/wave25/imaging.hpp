@@ -88,6 +88,9 @@ struct imaging_options {
   f64 memory = 1e9;
   int every = 1;     ///< steps between two fields that are correlated; 1 for the exact gradient
   options how = {};  ///< as of simulation
+  /// Called between steps, by all processes between the same ones, so it may be collective. What it throws,
+  /// on all of them, ends the migration: this is how a signal does.
+  std::function<void()> between = {};
 };
 
 /// In each cell, z fastest, then y.
@@ -113,6 +116,16 @@ struct spread_image {
 };
 
 namespace checks {
+
+/// Runs as a simulation does, and calls `between` before every few steps.
+template <class Simulation>
+void run_with_breaks(Simulation& s, i64 steps, const std::function<void()>& between) {
+  constexpr i64 at_a_time = most_steps_a_launch;
+  for (; steps > 0; steps -= at_a_time) {
+    if (between) between();
+    s.run(std::min(steps, at_a_time));
+  }
+}
 
 /// The fields after the last step in the cells of this process, in the order of each_own_line.
 inline std::vector<std::vector<f32>> own_fields(const grid::state_on_pes<f32>& s) {
@@ -142,6 +155,7 @@ class reversed_run {
       : every_(o.every),
         samples_(samples),
         simulation_(without_receivers(p), o.how, engine),
+        between_(o.between),
         where_(simulation_.on_pes()),
         cells_(grid::own_count(where_.blocks, where_.now[0])) {
     // Memory in samples: a block has its own and their two neighbours, a state two and what the border
@@ -224,7 +238,7 @@ class reversed_run {
   i64 begin(i64 b) const { return std::max<i64>(b * block_ - 1, 0); }
   void advance(i64 to_sample) {
     const i64 n = to_sample * every_ - simulation_.time();
-    simulation_.run(n), steps_ += n;
+    run_with_breaks(simulation_, n, between_), steps_ += n;
   }
 
   // Blocks first .. last - 1, from a state at the beginning of the first. A function that calls itself, for
@@ -274,6 +288,7 @@ class reversed_run {
   i64 samples_, block_ = 1, steps_ = 0;
   int slots_ = 0;
   simulation simulation_;
+  std::function<void()> between_;
   grid::state_on_pes<f32> where_;
   std::size_t cells_;  ///< of this process
 };
@@ -302,7 +317,7 @@ spread_image migrate_on_pes(const Problem& given, i64 steps,
   traces rest;
   {
     runner forward(p, o.how, engine);
-    forward.run(steps);
+    checks::run_with_breaks(forward, steps, o.between);
     traces synthetic;
     for (std::size_t i = 0; i < shot.receivers.size(); ++i) synthetic.push_back(forward.trace(i));
     rest = residual(synthetic);
@@ -317,7 +332,7 @@ spread_image migrate_on_pes(const Problem& given, i64 steps,
   const kind of(p, there);
   std::vector<f64> gradient, energy;
   forward.each([&](i64 j, const sample& before, const sample& now, const sample& after) {
-    backward.run((samples - j) * o.every - backward.time());
+    checks::run_with_breaks(backward, (samples - j) * o.every - backward.time(), o.between);
     const sample w = checks::own_fields(there);
     gradient.resize(w[0].size()), energy.resize(w[0].size());
     for (std::size_t i = 0; i < gradient.size(); ++i) {
