@@ -13,9 +13,11 @@
 
 namespace wsl::stencils {
 
-/// The use of this computer; 0 leaves a choice to the library. A grid with one axis has one PE along the second.
+/// The use of this computer; 0 leaves a choice to the library.
 struct options {
-  int wide = 0, high = 0;      ///< PEs along the first axis, and along the second; one for each thread
+  /// PEs along the first axis, and along the second, where a grid with one axis has 1; chosen, they are at
+  /// most one for each thread.
+  int wide = 0, high = 0;
   int depth = 0;               ///< steps between two exchanges
   int threads = 0;             ///< as threaded{.threads}
   int tile_x = 0, tile_y = 0;  ///< lines of a tile along the first axes
@@ -112,8 +114,8 @@ inline void check_options(const tile_plan& p, const options& how) {
          " threads and ", how.tile_x, " x ", how.tile_y, " x ", how.tile_z});
 }
 
-/// The PEs along the first axis and the second one, at most one for each thread, where a PE gets at least so
-/// many cells of an axis: the most PEs, and of several ways to have as many, that with the most along the first
+/// The PEs along the first axis and the second one: as many as there can be with at most one for each thread
+/// and not too few cells for each; and of several ways to have as many, that with the most along the first
 /// axis, whose cuts cost least.
 inline std::pair<int, int> chosen_pes(const tile_plan& p, const options& how, int threads) {
   const auto most = [&](int a, int given) {

@@ -105,8 +105,8 @@ struct axis_sides {
   }
 };
 
-/// To what the sponges of several sides draw a cell: the mean of the values outside, each with the rate of its
-/// side, as if all drew for a short time in turn.
+/// To what the sponges of several sides draw a cell: the mean of the values outside, each with the rate of
+/// its side, as if all drew for a short time in turn.
 class sponge_mean {
  public:
 #if defined(__clang__)
@@ -138,8 +138,8 @@ class sponge_mean {
   std::array<f64, most_fields> sum_{};
 };
 
-/// Whether the sponges of all sides of up to three axes draw the fields to the same values, which `value` then
-/// has by fields; without a sponge these are zero.
+/// Whether the sponges of all sides of up to three axes draw the fields to the same values, which `value`
+/// then has by fields; without a sponge these are zero.
 inline bool sponges_agree(const axis_sides* axes, int fields, std::array<f64, most_fields>& value) {
   const boundary::side* first = nullptr;
   for (int a = 0; a < 3; ++a)

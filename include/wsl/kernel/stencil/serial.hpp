@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The serial reference of the stencils: the update cell by cell, with neighbours outside the grid found one
 // by one from the kinds of the sides. It is slow and plain on purpose. The order of operations is the same as
-// on PEs, and so are the bits. It has the calls of `simulation`, with the same errors, but for those about PEs,
-// lines and ranks: on_pes, coefficients and border.
+// on PEs, and so are the bits. It has the calls of `simulation`, with the same errors, but for those about
+// PEs, lines and ranks: on_pes, coefficients and border.
 #pragma once
 #include <functional>
 #include <span>

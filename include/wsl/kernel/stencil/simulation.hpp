@@ -161,9 +161,9 @@ class simulation_on {
   }
 
   /// Adds `emits(n)` to a cell after step n, which counts from 0, before anything else reads the cell:
-  /// `s.source({256, 256}, [](i64 n) { return n < 100 ? 0.5f : 0.f; })`. It is called once a step and rank, in
-  /// the order of steps, some steps ahead of their computation. Throws std::invalid_argument if there is no
-  /// such cell or field or the function is empty, and a run does if a number is not finite.
+  /// `s.source({256, 256}, [](i64 n) { return n < 100 ? 0.5f : 0.f; })`. It is called once a step and
+  /// rank, in the order of steps, some of them ahead. Throws std::invalid_argument if there is no such cell
+  /// or field or the function is empty, and a run does if a number is not finite.
   void source(const cell& at, std::function<T(i64)> emits, int field = 0) {
     const weighted_cell<T> one{at, 1, field};
     source(std::span(&one, 1), std::move(emits));

@@ -44,8 +44,8 @@ void traces(const char* whose, i64 time, const std::vector<std::vector<T>>& all)
                              all[i].size(), " numbers; a trace has one a step, or leave out all traces"});
 }
 
-/// Throws std::invalid_argument for a state that does not fit a simulation. Traces and what a border remembers
-/// may be left out.
+/// Throws std::invalid_argument for a state that does not fit a simulation. Traces and what a border
+/// remembers may be left out.
 template <class T>
 void state(const stencils::state<T>& s, const extents& size, const state_shape& shape) {
   if (s.time < 0 || s.now.size() != shape.fields || s.before.size() != shape.fields_before ||

@@ -29,8 +29,8 @@ struct lines_of_cells {
   std::ptrdiff_t sx, sy, step;
   int count, from, to;
   const T* scalars;
-  // of a sponge: factors by z and by line, and the values to which cells are drawn, by fields and by z; or, if
-  // they are the same in all cells, a vector of each with a mask of 0
+  // of a sponge: factors by z and by line, and the values to which cells are drawn, by fields and by z; or, a
+  // vector of each with a mask of 0 if they are the same in all cells
   const T *fading_z, *fading_line, *rest[std::size_t(in.fields)];
   std::ptrdiff_t rest_mask;
 

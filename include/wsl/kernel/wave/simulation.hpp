@@ -43,8 +43,8 @@ class simulation {
   /// Steps done.
   i64 time() const { return stencil_.time(); }
 
-  /// Marches so many steps; throws std::invalid_argument for fewer than 0, and fault, on all ranks, if they do
-  /// not ask for the same.
+  /// Marches so many steps; throws std::invalid_argument for fewer than 0, and fault, on all ranks, if they
+  /// do not ask for the same.
   void run(i64 steps) {
     if (steps < 0) support::bad_argument({"seismic: run(", steps, ") asks for fewer than 0 steps"});
     stencil_.run(steps);
@@ -78,8 +78,8 @@ class simulation {
 
   state save() { return stencil_.save(); }
   /// Continues from a state of the same problem, or from any fields and those before them: then traces may be
-  /// empty. Throws std::invalid_argument for a state of another size, with traces that differ in length or are
-  /// longer than its run, or with a number that is not finite; then the simulation is what it was.
+  /// empty. Throws std::invalid_argument for a state of another size, with traces that differ in length or
+  /// are longer than its run, or with a number that is not finite; then the simulation is what it was.
   void restore(const state& s) {
     const auto fits = [&](const std::vector<std::vector<f32>>& fields) {
       return fields.size() == std::size_t(Medium::fields) &&

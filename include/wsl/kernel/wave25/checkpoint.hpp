@@ -308,7 +308,8 @@ void write_checkpoint(simulation_on<Storage, Program>& s, File& to) {
   checks::writer_of(s).write(to);
 }
 /// Continues from the checkpoint in a file that all ranks have opened. Throws std::invalid_argument with the
-/// name of the file, on all of them, as state_from_bytes does; then the simulation is what it was. Collective.
+/// name of the file, on all of them, as state_from_bytes does; then the simulation is what it was.
+/// Collective.
 template <class Storage, class Program>
 void read_checkpoint(simulation_on<Storage, Program>& s, const support::file_reader& from) {
   const checks::checkpoint_bytes what = checks::of_wave25.in(from.name());

@@ -173,8 +173,9 @@ class simulation_on {
             traces_};
   }
   /// Continues from a state of the same problem, or from any field and the one before it: then phi and
-  /// traces may be empty. Throws std::invalid_argument for a state of another size, with traces that differ in
-  /// length or are longer than its run, or with a number that is not finite; then the simulation is what it was.
+  /// traces may be empty. Throws std::invalid_argument for a state of another size, with traces that differ
+  /// in length or are longer than its run, or with a number that is not finite; then the simulation is what
+  /// it was.
   void restore(const state& s) {
     const std::size_t n = problem_.size.count();
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
