@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a stencil's simulation goes on from, and the functions of a cell's position that take the place of
-// arrays: the words that the PEs' front end and the serial reference share.
+// The state from which a stencil's simulation goes on, and the functions of a cell's position that take the
+// place of arrays: the words that the PEs' front end and the serial reference share.
 #pragma once
 #include <concepts>
 #include <string>
@@ -17,7 +17,7 @@ concept cell_function = (axes == 1 && std::is_invocable_r_v<T, F&, int>) ||
                         (axes == 2 && std::is_invocable_r_v<T, F&, int, int>) ||
                         (axes == 3 && std::is_invocable_r_v<T, F&, int, int, int>);
 
-/// What a simulation goes on from, bit by bit: arrays of all cells by fields, the last axis contiguous. Of an
+/// A simulation goes on from it bit by bit: arrays of all cells by fields, the last axis contiguous. Of an
 /// update that reads no values of the step before there are none.
 template <class T>
 struct state {
@@ -28,7 +28,7 @@ struct state {
   std::vector<T> border;  ///< what lines remember near the sides, one line after the other
 };
 
-/// What a state must fit.
+/// The numbers of arrays that a state of a simulation has, and the length of what its border remembers.
 struct state_shape {
   std::size_t fields = 0, fields_before = 0, receivers = 0, border = 0;
 };
