@@ -130,6 +130,8 @@ TEST_CASE("wave25: states that no run has left, and calls that make no sense, ar
   CHECK(s.trace(1).size() == 2);
   s.restore(s.save());  // traces that began later than the run
   CHECK_THROWS_WITH(s.trace(5), Contains("there is no receiver 5; the problem has 2"));
+  CHECK_THROWS_WITH(s.restore(3, {{1, 2, 3}}, [](const auto&) {}),
+                    Contains("after 3 steps and has 1 traces; the problem has 2 receivers"));
   CHECK_THROWS_WITH(s.run(-5), Contains("wave25: run(-5) asks for fewer than 0 steps"));
   CHECK(s.time() == 7);
 }

@@ -18,7 +18,7 @@ struct options {
   /// PEs along the first axis, and along the second, where a grid with one axis has 1; chosen, they are at
   /// most one for each thread.
   int wide = 0, high = 0;
-  int depth = 0;               ///< steps between two exchanges
+  int depth = 0;               ///< steps between two exchanges, 1 to most_depth
   int threads = 0;             ///< as threaded{.threads}
   int tile_x = 0, tile_y = 0;  ///< lines of a tile along the first axes
   int tile_z = 0;              ///< cells of a tile along the last axis

@@ -32,7 +32,7 @@ struct side {
   /// by fields: the values outside of fixed and absorbing sides, the factors of mirrored and centred ones
   std::array<f64, most_fields> values{};
   int width = 0;     ///< cells of a sponge
-  f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell
+  f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell, not negative
 
   bool is_constant() const { return kind == kind::fixed || kind == kind::absorbing; }
   bool is_mirror() const { return kind == kind::mirrored || kind == kind::centred; }

@@ -88,7 +88,8 @@ class simulation_on {
     each_tile([](auto& t, coord) { t.loaded(); });
   }
   /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
-  /// cells of this process, by whose position it gives finite numbers.
+  /// cells of this process, by whose position, counted from 0, it gives finite numbers; for one that is not
+  /// it throws std::invalid_argument, on this rank only.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
     checks::number_of("field", field, in.fields);
@@ -168,7 +169,7 @@ class simulation_on {
     const weighted_cell<T> one{at, 1, field};
     source(std::span(&one, 1), std::move(emits));
   }
-  /// The same to several cells, to each with its weight.
+  /// The same to several cells, to each the product with its weight.
   void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
     checks::emits(emits);
     std::vector<station<T>> all;
@@ -182,12 +183,14 @@ class simulation_on {
     emits_.push_back(std::move(emits));
     has_placed_stations_ = false;
   }
-  /// Records a cell after each step from now on. Returns the number of the receiver, from 0 on.
+  /// Records a cell after each step from now on, with what sources have added. Returns the number of the
+  /// receiver, from 0 on. Throws std::invalid_argument if there is no such cell or field.
   int receiver(const cell& at, int field = 0) {
     const weighted_cell<T> one{at, 1, field};
     return receiver(std::span(&one, 1));
   }
-  /// Records the sum of several cells, each times its weight, which is taken in f64 and in their order.
+  /// Records the sum of several cells, each times its weight, which is taken in f64 and in their order; that
+  /// of none is zero.
   int receiver(std::span<const weighted_cell<T>> cells) {
     for (const weighted_cell<T>& c : cells) place_of("receiver", c);  // all are checked before one is taken
     std::vector<heard_cell> taps;
@@ -202,7 +205,8 @@ class simulation_on {
     has_placed_stations_ = false;
     return static_cast<int>(receivers_.size()) - 1;
   }
-  /// What a receiver has recorded, one number a step; throws std::invalid_argument if there is no such one.
+  /// What a receiver has recorded, one number a step since it was placed, or since a state without traces;
+  /// throws std::invalid_argument if there is no such one.
   const std::vector<T>& trace(int receiver) const {
     checks::number_of("receiver", receiver, static_cast<int>(traces_.size()), "simulation has");
     return traces_[static_cast<std::size_t>(receiver)];
@@ -222,7 +226,8 @@ class simulation_on {
         border_begins_.push_back(border_begins_.back() + p.words(x, y));
   }
 
-  /// What it goes on from, which each process gets whole.
+  /// What it goes on from, which each process gets whole: fields and traces. Scalars, coefficients, sources
+  /// and receivers are not in it.
   state<T> save() {
     state<T> s{.time = time_, .now = {}, .before = {}, .traces = traces_, .border = {}};
     for (int f = 0; f < in.fields; ++f) {
@@ -292,10 +297,14 @@ class simulation_on {
           [this](coord pe, int x, int y) { return tile_of(pe).border().of({{x, x + 1}, {y, y + 1}}); }};
     return all;
   }
-  /// Continues after so many steps, with these traces, from the numbers that `fill(on_pes())` sets.
+  /// Continues after so many steps, with a trace for each receiver or none, from the numbers that
+  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws
+  /// std::invalid_argument as the other one does for steps and traces.
   template <class F>
   void restore(i64 time, std::vector<std::vector<T>> traces, F fill) {
+    checks::traces("stencil", time, traces, traces_.size());
     each_tile([&](auto& t, coord) { t.set_time(time); });
+    if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
     fill(on_pes());
     each_tile([](auto& t, coord) { t.loaded(); });
@@ -321,7 +330,8 @@ class simulation_on {
     return cycles;
   }
 
-  /// A field after the last step; throws std::invalid_argument for an array of another size.
+  /// A field after the last step, in an array of all cells; throws std::invalid_argument for one of another
+  /// size or if there is no such field.
   void get(std::span<T> u, int field = 0) {
     checks::array_of_field(size_, u, field, in.fields);
     copy_out(u, field, everywhere());
@@ -640,7 +650,9 @@ struct storage_on_wafers<in, reads, cells> {
 }  // namespace detail
 
 /// A few cells a PE, within the limits of a machine, on any engine: `wafer_simulation<wave, per_pe{1, 1,
-/// 40}>`.
+/// 40}>`. Columns have all cells of the last axis; PEs of other shapes may have fewer cells than that. Throws
+/// std::invalid_argument for a grid that does not fit them, and fault for one that the machine is too small
+/// for. Sources and receivers are for this computer only.
 template <auto update, per_pe cells, takes in = {}>
 class wafer_simulation
     : public simulation_on<update, in, f32,

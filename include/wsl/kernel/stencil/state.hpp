@@ -35,9 +35,13 @@ struct state_shape {
 
 namespace checks {
 
-/// Throws std::invalid_argument for traces that are longer than the run.
+/// Throws std::invalid_argument for traces of other receivers than so many, unless there are none, and for
+/// some that are longer than the run.
 template <class T>
-void traces(const char* whose, i64 time, const std::vector<std::vector<T>>& all) {
+void traces(const char* whose, i64 time, const std::vector<std::vector<T>>& all, std::size_t receivers) {
+  if (time < 0 || (!all.empty() && all.size() != receivers))
+    support::bad_argument({whose, ": the state is after ", time, " steps and has ", all.size(),
+                           " traces; the simulation has ", receivers, " receivers"});
   for (std::size_t i = 0; i < all.size(); ++i)
     if (static_cast<i64>(all[i].size()) > time)
       support::bad_argument({whose, ": the state is after ", time, " steps, and its trace ", i, " has ",
@@ -56,7 +60,7 @@ void state(const stencils::state<T>& s, const extents& size, const state_shape& 
                            s.traces.size(), " traces and ", s.border.size(),
                            " numbers of a border; the simulation has ", shape.fields, " fields, ",
                            shape.receivers, " receivers and ", shape.border, " numbers of a border"});
-  traces("stencil", s.time, s.traces);
+  traces("stencil", s.time, s.traces, shape.receivers);
   for (const auto* fields : {&s.now, &s.before})
     for (std::size_t f = 0; f < fields->size(); ++f)
       values(size, support::joined({fields == &s.now ? "field " : "the step before of field ", f}),

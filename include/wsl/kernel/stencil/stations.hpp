@@ -32,7 +32,7 @@ class cell {
   int axes_;
 };
 
-/// A cell of a source or a receiver that extends over several.
+/// A cell of a source or a receiver that extends over several; its weight, which is finite, has no unit.
 template <class T>
 struct weighted_cell {
   cell at;

@@ -92,7 +92,7 @@ class simulation {
                              " fields now, ", s.before.size(), " before and ", s.traces.size(),
                              " traces; the problem has ", Medium::fields, " fields of ", shot().size.count(),
                              " cells and ", traces, " traces"});
-    wave25::checks::traces("seismic", s.time, s.traces);
+    wave25::checks::traces("seismic", s.time, s.traces, traces);
     stencil_.restore(s);
   }
   /// The numbers of a state where they are.

@@ -158,7 +158,7 @@ void go_on(Simulation& s, const support::file_reader& from, saved_state&& saved,
       !is_whole(there, there.before, saved.before) ||
       (saved.border.count != 0 && saved.border.count != there.count(there.border)))
     what.damaged("it does not have a number for each cell of its problem");
-  traces(what.maker, saved.time, saved.traces);
+  traces(what.maker, saved.time, saved.traces, saved.traces.size());  // as many as its problem has receivers
   s.restore(saved.time, std::move(saved.traces), [&](const grid::state_on_pes<f32>& to) {
     for (std::size_t f = 0; f < to.now.size(); ++f) grid::read(from, saved.now[f].at, to, to.now[f]);
     for (std::size_t f = 0; f < to.before.size(); ++f) grid::read(from, saved.before[f].at, to, to.before[f]);

@@ -34,14 +34,18 @@ struct options {
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
-  std::vector<std::vector<f32>> traces;
+  std::vector<std::vector<f32>> traces;  ///< one number a step, since the run began or went on without traces
 };
 
 namespace checks {
 
-/// Throws std::invalid_argument for traces of a state after so many steps that no run has left. They may be
-/// shorter than the run, which may have begun without them.
-inline void traces(const char* maker, i64 time, const std::vector<std::vector<f32>>& all) {
+/// Throws std::invalid_argument for traces of a state after so many steps that no run has left. There is one
+/// for each receiver, or none. They may be shorter than the run, which may have begun without them.
+inline void traces(const char* maker, i64 time, const std::vector<std::vector<f32>>& all,
+                   std::size_t receivers) {
+  if (time < 0 || (!all.empty() && all.size() != receivers))
+    support::bad_argument({maker, ": the state is after ", time, " steps and has ", all.size(),
+                           " traces; the problem has ", receivers, " receivers"});
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].size() != all[0].size() || static_cast<i64>(all[i].size()) > time)
       support::bad_argument({maker, ": the state is after ", time, " steps, its trace 0 has ", all[0].size(),
@@ -184,7 +188,7 @@ class simulation_on {
       support::bad_argument({"wave25: the state is not one of this problem: it has ", s.now.size(),
                              " cells and ", s.traces.size(), " traces, the problem ", n, " and ",
                              traces_.size()});
-    checks::traces("wave25", s.time, s.traces);
+    checks::traces("wave25", s.time, s.traces, traces_.size());
     checks::finite("wave25", "the field", s.now), checks::finite("wave25", "the field before", s.before);
     checks::finite("wave25", "what the border remembers", s.phi);
     time_ = s.time;
@@ -219,9 +223,13 @@ class simulation_on {
         all.blocks.push_back({{x, y}, cut_.own({x, y}), fabric_.here({x, y})});
     return all;
   }
-  /// Continues after so many steps, with these traces, from the numbers that `fill(on_pes())` sets.
+  /// Continues after so many steps, with a trace for each receiver or none, from the numbers that
+  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws
+  /// std::invalid_argument as the other one does for steps and traces.
   template <class F>
   void restore(i64 time, std::vector<std::vector<f32>> traces, F fill) {
+    checks::traces("wave25", time, traces, traces_.size());
+    if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     fill(on_pes());
