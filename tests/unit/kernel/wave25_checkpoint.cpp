@@ -76,6 +76,9 @@ TEST_CASE("a checkpoint that goes to a file and comes back line by line has the 
     }
     write(bytes.substr(0, bytes.size() - 12));
     CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("cut short or damaged"));
+    write("something else");
+    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)),
+                      Contains("wave25: " + name + ": this is not a checkpoint of wave25"));
     problem q = p;
     q.sources[0].amplitude = 2;
     write(to_bytes(simulation(q).save(), q));

@@ -118,8 +118,8 @@ reader<Source> opened(const Source& of, const checkpoint_bytes& what, u64 finger
   std::string begin(what.magic.size(), '\0');
   if (of.size() >= what.magic.size()) of.read(0, begin.data(), begin.size());
   if (begin != what.magic)
-    support::bad_argument({what.maker, ": ", what.file.empty() ? "this" : std::string(what.file),
-                           " is not a checkpoint of ", what.maker});
+    support::bad_argument({what.maker, ": ", what.file.empty() ? "" : std::string(what.file) + ": ",
+                           "this is not a checkpoint of ", what.maker});
   if (of.size() < what.magic.size() + sizeof(u64))
     support::bad_argument({what.name(), " ends too early: it was cut short"});
   const u64 end = of.size() - sizeof(u64);
