@@ -199,9 +199,9 @@ class tile {
     for (int i = 0; i < count; ++i) factors[i] = along_x ? of_x[x + i] * of_y[y] : of_x[x] * of_y[y + i];
     l.fading_z = store_.fading(z_axis), l.fading_line = factors;
     T rest[std::size_t(in.fields)][std::size_t(cells_at_once + widest_lanes)];
+    for (std::size_t f = 0; f < std::size_t(in.fields); ++f) l.rest[f] = rest[f];
     if (sponges_agree_) {
-      for (std::size_t f = 0; f < std::size_t(in.fields); ++f)
-        std::fill_n(rest[f], widest_lanes, rest_[f]), l.rest[f] = rest[f];
+      for (std::size_t f = 0; f < std::size_t(in.fields); ++f) std::fill_n(rest[f], widest_lanes, rest_[f]);
       l.rest_mask = 0;
       sweep_lines<update, in, T, true>(l);
       return;
@@ -219,10 +219,8 @@ class tile {
           add_sponges(mean, z_axis, p);
           for (int f = 0; f < in.fields; ++f) rest[f][p - l.from] = static_cast<T>(mean.value(f));
         }
-        for (std::size_t f = 0; f < std::size_t(in.fields); ++f) {
+        for (std::size_t f = 0; f < std::size_t(in.fields); ++f)
           std::fill_n(rest[f] + (l.to - l.from), widest_lanes, T(0));  // vectors are read to their end
-          l.rest[f] = rest[f] - l.from;
-        }
         sweep_lines<update, in, T, true>(l);
       }
     }
