@@ -113,7 +113,7 @@ void goes_on_from_a_file(Simulation& spread, const std::string& bytes, Other oth
   if (mpi::world().root()) support::write_whole_file(folder.file("damaged"), found);
   mpi::world().who.sum(0);
   CHECK_THROWS_WITH(read_checkpoint(other, support::file_reader(folder.file("damaged"))),
-                    Catch::Contains("cut short or damaged"));
+                    Catch::Contains(folder.file("damaged") + " has a wrong checksum: it was cut short"));
 }
 
 /// Each cell takes the value of its neighbour in x.
