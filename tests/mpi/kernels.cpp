@@ -22,6 +22,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "../unit/kernel/stencil_updates.hpp"
@@ -112,7 +113,7 @@ void goes_on_from_a_file(Simulation& spread, const std::string& bytes, Other oth
   if (mpi::world().root()) support::write_whole_file(folder.file("damaged"), found);
   mpi::world().who.sum(0);
   CHECK_THROWS_WITH(read_checkpoint(other, support::file_reader(folder.file("damaged"))),
-                    Catch::Contains("cut short or damaged"));
+                    Catch::Contains(folder.file("damaged") + " has a wrong checksum: it was cut short"));
 }
 
 /// Each cell takes the value of its neighbour in x.
@@ -225,6 +226,22 @@ TEST_CASE("another problem on another rank is refused") {
       (stencils::simulation<updates::square>({20, 11 + mpi::world().rank() % 2}, stencils::boundary::periodic,
                                              {.wide = 2, .depth = 1}, mpi::world())),
       Catch::Contains("rank 1 has another grid, sides or sharing of a stencil than rank 0"));
+}
+
+TEST_CASE("ranks that ask for other steps, or whose sources differ, are refused on all of them") {
+  if (mpi::world().size() == 1) return;
+  const bool other = mpi::world().rank() == 1;
+  wave25::simulation waves{some_waves(wave25::border::reflects), {.wide = 4}, mpi::world()};
+  CHECK_THROWS_WITH(waves.run(other ? 100 : 10),
+                    Catch::Contains("rank 1 has another number of steps of a wave25 simulation than rank 0"));
+  stencils::simulation<updates::heat> s({20, 12}, {}, {.wide = 2}, mpi::world());
+  const auto given = "rank 1 has another number of steps, source, receiver or scalar of a stencil";
+  CHECK_THROWS_WITH(s.run(other ? 100 : 10), Catch::Contains(given));
+  s.source({3, 4}, [=](i64 n) { return n == 70 && other ? std::numeric_limits<f32>::quiet_NaN() : 1.f; });
+  s.run(70);  // what they emit is the same so far
+  CHECK_THROWS_WITH(s.run(1), Catch::Contains("rank 1 has another sample that a source of a stencil emits"));
+  s.receiver({other ? 5 : 6, 7});
+  CHECK_THROWS_WITH(s.run(1), Catch::Contains(given));
 }
 
 TEST_CASE("stencils on ranks are those of one process") {

@@ -2,7 +2,10 @@
 // For kernels that give each thread of a computer one large PE, or a few. Any choice of an engine will do;
 // one with threads, `threaded{}` or `mpi::world()`, gets small partitions, so that all threads have work.
 #pragma once
+#include <functional>
+
 #include "../fabric/fabric.hpp"
+#include "../support/fingerprint.hpp"
 
 namespace wsl::kernel {
 
@@ -18,6 +21,32 @@ template <class Engine, class Fingerprint>
 void require_same(const Engine& e, const char* what, Fingerprint fingerprint) {
   if constexpr (requires { e.require_same(u64{}, what); }) e.require_same(fingerprint(), what);
 }
+
+/// The processes over which an engine spreads the PEs, for what they compare later. With any engine but
+/// `mpi::world()` this costs nothing.
+class agreement {
+ public:
+  template <class Engine>
+  explicit agreement(const Engine& e) {
+    if (threads_in_all(e, 1) == 1) return;
+    require_same_ = [e](const char* what, u64 number) {
+      kernel::require_same(e, what, [=] { return number; });
+    };
+  }
+
+  /// Throws fault on all processes if what `describe(fingerprint)` adds is not the same on all of them;
+  /// `what` names it. Collective.
+  template <class Describe>
+  void require_same(const char* what, Describe describe) const {
+    if (!require_same_) return;
+    support::fingerprint f;
+    describe(f);
+    require_same_(what, f.value());
+  }
+
+ private:
+  std::function<void(const char* what, u64 number)> require_same_;
+};
 
 /// The engine with as many threads a process and so many PEs in a partition, unless it says something else.
 template <class Engine>

@@ -36,7 +36,9 @@ void agrees(const extents& size, const boundaries& sides, std::initializer_list<
 
 const boundary::side tilted = boundary::mirrored_times({-1, 0.5});
 const boundary::side warm = boundary::fixed_at({0.75, -0.25});
-const boundary::side sponge = boundary::absorbing(3, 0.3, {0.125, 0.5});
+const boundary::side sponge = boundary::absorbing(3, 0.3, {0.125, 0.5}),
+                     wet = boundary::absorbing(11, 0.2, {-0.75, 0.5}),
+                     dry = boundary::absorbing(10, 0.4, {0.5, 0.25});
 
 /// Every kind of side meets every other one along another axis.
 const boundaries plane_sides[] = {boundary::fixed,
@@ -47,7 +49,8 @@ const boundaries plane_sides[] = {boundary::fixed,
                                   {{warm, boundary::open}, {tilted, sponge}},
                                   {{tilted, boundary::open}, {boundary::open, tilted}},
                                   {boundary::periodic, {warm, tilted}},
-                                  {{boundary::mirrored, sponge}, boundary::periodic}};
+                                  {{boundary::mirrored, sponge}, boundary::periodic},
+                                  {{sponge, boundary::open}, {wet, dry}}};
 
 const auto plane_ways = {
     options{1, 1, 1, 1},       options{1, 1, 4, 1},          options{1, 1, 3, 1, 3, 0, 5},
@@ -57,9 +60,9 @@ const auto plane_ways = {
 }  // namespace
 
 TEST_CASE("stencil: a line of cells") {
-  for (const boundaries& sides :
-       {boundaries{boundary::fixed}, boundaries{boundary::open}, boundaries{tilted},
-        boundaries{boundary::periodic}, boundaries{sponge}, boundaries{{warm, tilted}}})
+  for (const boundaries& sides : {boundaries{boundary::fixed}, boundaries{boundary::open}, boundaries{tilted},
+                                  boundaries{boundary::periodic}, boundaries{sponge},
+                                  boundaries{{warm, tilted}}, boundaries{{{sponge, wet}}}})
     agrees<updates::line>(
         {103}, sides,
         {{1, 1, 1, 1}, {1, 1, 5, 1, 0, 0, 7}, {4, 1, 1, 2}, {4, 1, 3, 4, 0, 0, 5}, {40, 1, 4, 2}, {}});
@@ -83,12 +86,14 @@ TEST_CASE("stencil: a plane, coefficients around, scalars, and the step before")
 }
 
 TEST_CASE("stencil: space") {
+  const boundary::side thick = boundary::absorbing(6, 0.2, {-0.75});
   const boundaries space_sides[] = {boundary::fixed,
                                     boundary::periodic,
                                     sponge,
                                     {{warm, boundary::open}, {tilted, sponge}, {boundary::mirrored, warm}},
                                     {boundary::periodic, {tilted, boundary::open}, boundary::periodic},
-                                    {{boundary::open, tilted}, boundary::periodic, {sponge, tilted}}};
+                                    {{boundary::open, tilted}, boundary::periodic, {sponge, tilted}},
+                                    {{sponge, boundary::fixed}, {warm, sponge}, {thick, sponge}}};
   const auto ways = {options{1, 1, 1, 1},          options{1, 1, 4, 1, 3, 2}, options{3, 2, 1, 3},
                      options{2, 3, 3, 2, 4, 3, 8}, options{1, 4, 2, 2},       options{}};
   for (const boundaries& sides : space_sides) {
@@ -132,4 +137,61 @@ TEST_CASE("stencil: a run in parts is the same as one") {
   one.load(updates::numbers<f32>(378, 7), 1), parts.load(updates::numbers<f32>(378, 7), 1);
   one.run(3), parts.run(3);
   for (int f : {0, 1}) CHECK(updates::first_difference(parts.values(f), one.values(f)) == -1);
+}
+
+TEST_CASE("stencil: each sponge draws cells to the values outside of its own side") {
+  constexpr auto stay = [](auto u) { return 1 * u(0, 0); };
+  const boundary::side cold = boundary::absorbing(4, 0.5, {-2}), hot = boundary::absorbing(6, 0.25, {3});
+  stencils::simulation<stay, stencils::takes{}, f64> s({20, 12}, {{cold, hot}, {hot, boundary::open}});
+  s.load([](int, int) { return 1.; });
+  s.run(3);
+  const std::vector<f64> u = s.values();
+  const auto rate = [](f64 strength, int width, int i) {
+    return i < width ? strength * (width - i) * (width - i) / (width * width) : 0;
+  };
+  f64 off = 0;
+  for (int x = 0; x < 20; ++x)
+    for (int z = 0; z < 12; ++z) {
+      // rates of all three sides, as if each drew for a short time in turn
+      const f64 of_cold = rate(0.5, 4, x), of_hot = rate(0.25, 6, 19 - x) + rate(0.25, 6, z),
+                whole = of_cold + of_hot, rest = whole > 0 ? (3 * of_hot - 2 * of_cold) / whole : 0;
+      off = std::max(off, std::abs(u[std::size_t(x * 12 + z)] - (rest + std::exp(-3 * whole) * (1 - rest))));
+    }
+  CHECK(off < 1e-14);
+}
+
+TEST_CASE("stencil: beyond a mirrored side fields and coefficients are those of a doubled grid") {
+  constexpr auto update = [](auto u, auto k) {
+    return u(0, 0) + 0.03f * (k(2, 0) * (u(2, 0) - u(0, 0)) + k(-2, 0) * (u(-2, 0) - u(0, 0)) +
+                              k(0, 1) * (u(0, 1) - u(0, 0)) + k(0, -1) * (u(0, -1) - u(0, 0)));
+  };
+  constexpr int n = 9, m = 6;
+  constexpr stencils::takes in{.coefficients = 1};
+  const auto folded = [](int i, int size) { return i < size ? size - 1 - i : i - size; };
+  const auto number = [](int x, int z) { return (x * 31 + z * 17) % 23 / 23.; };
+  stencils::simulation<update, in, f64> one({n, m}, boundary::mirrored, {.wide = 2, .high = 2, .depth = 2}),
+      doubled({2 * n, 2 * m}, boundary::mirrored);
+  one.load(number), one.coefficient(0, [&](int x, int z) { return 0.5 + number(z, x); });
+  doubled.load([&](int x, int z) { return number(folded(x, n), folded(z, m)); });
+  doubled.coefficient(0, [&](int x, int z) { return 0.5 + number(folded(z, m), folded(x, n)); });
+  one.run(20), doubled.run(20);
+  const std::vector<f64> u = one.values(), v = doubled.values();
+  f64 off = 0;
+  for (int x = 0; x < n; ++x)
+    for (int z = 0; z < m; ++z)
+      off = std::max(off, std::abs(u[std::size_t(x * m + z)] - v[std::size_t((n + x) * 2 * m + m + z)]));
+  CHECK(off < 1e-14);
+}
+
+TEST_CASE("stencil: the second axis is cut where the first one has too few cells for all threads") {
+  const auto pes = [](const extents& size, const options& how) {
+    stencils::simulation<updates::heat_3d> s(size, boundary::fixed, how);
+    return std::pair{s.plan().cut.axis[0].parts, s.plan().cut.axis[1].parts};
+  };
+  CHECK(pes({64, 64, 4}, {.threads = 4}) == std::pair{4, 1});
+  CHECK(pes({8, 64, 4}, {.threads = 4}) == std::pair{1, 4});
+  CHECK(pes({31, 128, 4}, {.threads = 16}) == std::pair{2, 8});
+  CHECK(pes({8, 20, 4}, {.threads = 16}) == std::pair{1, 2});
+  CHECK(pes({64, 64, 4}, {.wide = 2, .threads = 4}) == std::pair{2, 2});
+  CHECK(pes({64, 64, 4}, {.high = 2, .threads = 4}) == std::pair{2, 2});
 }

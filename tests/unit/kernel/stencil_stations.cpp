@@ -149,10 +149,38 @@ TEST_CASE("stencil: a state goes on with sources and traces, elsewhere and bit b
                              "border; the simulation has 2 fields, 13 receivers and 0 numbers of a border"));
   bare = saved, bare.now[1].pop_back();
   CHECK_THROWS_WITH(second.restore(bare), Contains("field 1 has 377 numbers"));
+  bare = saved, bare.before[0][7] = std::numeric_limits<f32>::infinity();
+  CHECK_THROWS_WITH(second.restore(bare),
+                    Contains("the step before of field 0 is not a finite number at index 7"));
+  bare = saved, bare.traces[3].push_back(0);
+  CHECK_THROWS_WITH(second.restore(bare), Contains("after 71 steps, and its trace 3 has 72 numbers"));
   // a receiver that comes later hears from then on
   const int late = second.receiver({3, 4});
   second.run(5);
   CHECK(second.trace(late).size() == 5);
+}
+
+TEST_CASE("stencil: the serial reference has the calls of a simulation") {
+  const extents size{9, 7};
+  const auto of_x = [](int x, int z) { return f32(x * x - z); };
+  stencils::simulation<updates::wave_2d> s(size, sponge);
+  stencils::serial<updates::wave_2d> r(size, sponge);
+  s.load(of_x), r.load(of_x);
+  add_stations<stencils::takes{}, f32>(s, size), add_stations<stencils::takes{}, f32>(r, size);
+  s.run(11), r.run(11);
+  std::vector<f32> u(63), v(63);
+  s.get(u), r.get(v);
+  CHECK(u == v);
+  CHECK(r.time() == 11);
+  for (const int axis : {0, 1}) CHECK(r.slice(axis, 3) == s.slice(axis, 3));
+  // a state of one goes on in the other
+  const stencils::state<f32> saved = r.save();
+  CHECK(saved.before == s.save().before);
+  r.run(4), s.run(9), s.restore(saved), s.run(4);
+  CHECK(s.values() == r.values());
+  CHECK(s.trace(2) == r.trace(2));
+  r.restore(saved), r.run(4);
+  CHECK(s.values() == r.values());
 }
 
 TEST_CASE("stencil: about a centred side a field is odd or even") {
@@ -186,6 +214,14 @@ TEST_CASE("stencil: stations and sides that do not fit are named") {
   CHECK_THROWS_WITH(s.receiver({1, -2}), Contains("there is no cell (1, -2)"));
   CHECK_THROWS_WITH(s.source({1, 2}, nothing, 1), Contains("there is no field 1; the update takes 1"));
   CHECK_THROWS_WITH(s.trace(0), Contains("there is no receiver 0; the simulation has 0"));
+  CHECK_THROWS_WITH(s.source({1, 2}, std::function<f32(i64)>()), Contains("function of a source is empty"));
+  stencils::serial<updates::heat> r({16, 16});
+  CHECK_THROWS_WITH(r.source({99, 99}, nothing),
+                    Contains("there is no cell (99, 99) for a source in a grid"));
+  CHECK_THROWS_WITH(r.source({1, 2}, std::function<f32(i64)>()), Contains("function of a source is empty"));
+  CHECK_THROWS_WITH(r.receiver({1, 16}), Contains("there is no cell (1, 16) for a receiver"));
+  CHECK_THROWS_WITH(r.trace(0), Contains("there is no receiver 0; the simulation has 0"));
+  CHECK_THROWS_WITH(r.slice(2, 0), Contains("there is no slice 0 along axis 2"));
   const stencils::weighted_cell<f32> heavy{{1, 2}, std::numeric_limits<f32>::infinity()};
   CHECK_THROWS_WITH(s.receiver(std::span(&heavy, 1)), Contains("weight of a cell of a receiver"));
   s.source({1, 2}, [](i64 n) { return n == 70 ? std::numeric_limits<f32>::quiet_NaN() : 0.f; });

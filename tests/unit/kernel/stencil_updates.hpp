@@ -38,6 +38,10 @@ inline constexpr auto wave = [](auto u, auto k) {
     sum += w[r] * ((u(0, 0, -r) + u(0, 0, r)) + (u(0, -r, 0) + u(0, r, 0)) + (u(-r, 0, 0) + u(r, 0, 0)));
   return 2 * u(0, 0, 0) - u.before(0, 0, 0) + k(0, 0, 0) * sum;
 };
+/// The wave equation in a plane, with a radius of 1.
+inline constexpr auto wave_2d = [](auto u) {
+  return 2 * u(0, 0) - u.before(0, 0) + 0.2f * ((u(1, 0) + u(-1, 0)) + (u(0, 1) + u(0, -1)) - 4 * u(0, 0));
+};
 /// Diffusion with a conductivity between cells, and a field that remembers.
 inline constexpr auto conduct = [](auto u, auto kept, auto k, auto rate, auto loss) {
   const auto east = (k(0, 1) + k(0, 0)) * (u(0, 1) - u(0, 0)),

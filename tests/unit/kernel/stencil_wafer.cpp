@@ -32,7 +32,8 @@ u64 agrees(const extents& size, const boundaries& sides, const machine& target =
 
 const boundary::side tilted = boundary::mirrored_times({-1, 0.5});
 const boundary::side warm = boundary::fixed_at({0.75, -0.25});
-const boundary::side sponge = boundary::absorbing(2, 0.3, {0.125, 0.5});
+const boundary::side sponge = boundary::absorbing(2, 0.3, {0.125, 0.5}),
+                     wet = boundary::absorbing(3, 0.2, {-0.75, 0.5});
 
 constexpr takes with_coefficient{.coefficients = 1}, with_scalar{.scalars = 1};
 
@@ -55,7 +56,8 @@ TEST_CASE("stencil: columns of a wafer") {
                              boundary::periodic,
                              sponge,
                              {{warm, boundary::open}, {tilted, sponge}, {boundary::mirrored, warm}},
-                             {boundary::periodic, {tilted, boundary::open}, boundary::periodic}};
+                             {boundary::periodic, {tilted, boundary::open}, boundary::periodic},
+                             {{wet, sponge}, boundary::open, {sponge, wet}}};
   for (const boundaries& sides : some) {
     agrees<updates::heat_3d, per_pe{1, 1, 21}>({5, 4, 21}, sides);
     agrees<updates::wave, per_pe{1, 1, 18}, with_coefficient>({5, 6, 18}, sides);
@@ -65,7 +67,10 @@ TEST_CASE("stencil: columns of a wafer") {
 }
 
 TEST_CASE("stencil: rectangles and lines of a wafer") {
-  const boundaries some[] = {boundary::fixed, boundary::periodic, {{warm, boundary::open}, {tilted, sponge}}};
+  const boundaries some[] = {boundary::fixed,
+                             boundary::periodic,
+                             {{warm, boundary::open}, {tilted, sponge}},
+                             {{wet, sponge}, {wet, wet}}};
   for (const boundaries& sides : some) {
     agrees<updates::square, per_pe{4, 6}>({11, 17}, sides);
     agrees<updates::conduct, per_pe{5, 5}, takes{2, 1, 2}>({14, 10}, sides, wse3);

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <limits>
 #include <random>
 
 using namespace wsl;
@@ -75,14 +76,21 @@ TEST_CASE("a checkpoint that goes to a file and comes back line by line has the 
     }
     write(bytes.substr(0, bytes.size() - 12));
     CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("cut short or damaged"));
+    write("something else");
+    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)),
+                      Contains("wave25: " + name + ": this is not a checkpoint of wave25"));
     problem q = p;
     q.sources[0].amplitude = 2;
     write(to_bytes(simulation(q).save(), q));
-    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("belongs to another problem"));
+    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)),
+                      Contains("wave25: the checkpoint " + name + " belongs to another problem: grid, "));
     state cut = s.save();
     cut.before.pop_back();
     write(to_bytes(cut, p));
     CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("a number for each cell"));
+    cut = s.save(), cut.traces[1].pop_back();
+    write(to_bytes(cut, p));
+    CHECK_THROWS_WITH(read_checkpoint(t, support::file_reader(name)), Contains("its trace 1 has 10"));
     CHECK(to_bytes(t.save(), p) == before);
 
     read_checkpoint(t, written);
@@ -97,6 +105,38 @@ TEST_CASE("a checkpoint that goes to a file and comes back line by line has the 
     CHECK(t.field() == s.field());
   }
   std::filesystem::remove(name);
+}
+
+TEST_CASE("wave25: states that no run has left, and calls that make no sense, are refused") {
+  problem p = small();
+  p.edge = border::cpml;
+  simulation s{p};
+  s.run(5);
+  const state good = s.save();
+  const auto refuses = [&](auto change, const char* sentence) {
+    state bad = good;
+    change(bad);
+    CHECK_THROWS_WITH(s.restore(bad), Contains(sentence));
+  };
+  refuses([](state& b) { b.traces[1].pop_back(); },
+          "is after 5 steps, its trace 0 has 5 numbers and its trace 1 has 4");
+  refuses([](state& b) { b.time = 4; }, "is after 4 steps, its trace 0 has 5 numbers");
+  const f32 none = std::numeric_limits<f32>::quiet_NaN();
+  refuses([=](state& b) { b.now[17] = none; },
+          "the field of the state is not a finite number at index 17 of");
+  refuses([=](state& b) { b.before[3] = none; }, "the field before of the state");
+  refuses([=](state& b) { b.phi.back() = none; }, "what the border remembers of the state");
+  CHECK(to_bytes(s.save(), p) == to_bytes(good, p));
+  state bare = good;
+  bare.traces.clear();
+  s.restore(bare), s.run(2);
+  CHECK(s.trace(1).size() == 2);
+  s.restore(s.save());  // traces that began later than the run
+  CHECK_THROWS_WITH(s.trace(5), Contains("there is no receiver 5; the problem has 2"));
+  CHECK_THROWS_WITH(s.restore(3, {{1, 2, 3}}, [](const auto&) {}),
+                    Contains("after 3 steps and has 1 traces; the problem has 2 receivers"));
+  CHECK_THROWS_WITH(s.run(-5), Contains("wave25: run(-5) asks for fewer than 0 steps"));
+  CHECK(s.time() == 7);
 }
 
 TEST_CASE("a checkpoint of another problem throws") {

@@ -261,11 +261,11 @@ TEST_CASE("seismic: a mistake in a problem, a state or a checkpoint is named") {
   const auto refuses = [](const std::string& b, const auto& of, const std::string& words) {
     CHECK_THROWS_WITH(seismic::state_from_bytes(b, of), Contains(words));
   };
-  refuses(bytes, other, "the checkpoint belongs to another problem");
+  refuses(bytes, other, "seismic: the checkpoint belongs to another problem: the medium with its densities");
   refuses(bytes, seismic::problem{p, seismic::vti{}}, "the checkpoint belongs to another problem");
   refuses(bytes.substr(0, bytes.size() - 9), whole, "cut short or damaged");
   refuses("wsl seismic state 2\n", whole, "cut short");
-  refuses("something else", whole, "this is not a checkpoint of seismic");
+  refuses("something else", whole, "seismic: this is not a checkpoint of seismic");
   wave25::simulation plain{p};
   refuses(wave25::to_bytes(plain.save(), p), whole, "this is not a checkpoint of seismic");
   CHECK_THROWS_WITH(wave25::state_from_bytes(bytes, p), Contains("this is not a checkpoint of wave25"));

@@ -4,42 +4,17 @@
 // what they have, and all of them learn of the first failure; with any other engine this costs nothing.
 #pragma once
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "../../fabric/host_gather.hpp"
 #include "../../support/exception_text.hpp"
-#include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
 
 namespace wsl::solver {
 
-/// Between the processes over which an engine spreads the PEs.
-class agreement {
- public:
-  template <class Engine>
-  explicit agreement(const Engine& e) {
-    if (kernel::threads_in_all(e, 1) == 1) return;
-    require_same_ = [e](const char* what, u64 number) {
-      kernel::require_same(e, what, [=] { return number; });
-    };
-  }
-
-  /// Throws fault on all processes if what `describe(fingerprint)` adds is not the same on all of them;
-  /// `what` names it. Collective.
-  template <class Describe>
-  void require_same(const char* what, Describe describe) const {
-    if (!require_same_) return;
-    support::fingerprint f;
-    describe(f);
-    require_same_(what, f.value());
-  }
-
- private:
-  std::function<void(const char* what, u64 number)> require_same_;
-};
+using kernel::agreement;
 
 /// Calls `work(program, c)` for the PEs that this process runs, each on its thread. If it throws for some, so
 /// do all processes: the one that runs the first of these PEs its own exception, the others

@@ -5,6 +5,9 @@
 #pragma once
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "../../engine/threaded.hpp"
 #include "tile.hpp"
 
@@ -12,8 +15,10 @@ namespace wsl::stencils {
 
 /// The use of this computer; 0 leaves a choice to the library.
 struct options {
-  int wide = 0, high = 0;      ///< PEs along the first axis, and along the second
-  int depth = 0;               ///< steps between two exchanges
+  /// PEs along the first axis, and along the second, where a grid with one axis has 1; chosen, they are at
+  /// most one for each thread.
+  int wide = 0, high = 0;
+  int depth = 0;               ///< steps between two exchanges, 1 to most_depth
   int threads = 0;             ///< as threaded{.threads}
   int tile_x = 0, tile_y = 0;  ///< lines of a tile along the first axes
   int tile_z = 0;              ///< cells of a tile along the last axis
@@ -109,6 +114,25 @@ inline void check_options(const tile_plan& p, const options& how) {
          " threads and ", how.tile_x, " x ", how.tile_y, " x ", how.tile_z});
 }
 
+/// The PEs along the first axis and the second one: as many as there can be with at most one for each thread
+/// and not too few cells for each; and of several ways to have as many, that with the most along the first
+/// axis, whose cuts cost least.
+inline std::pair<int, int> chosen_pes(const tile_plan& p, const options& how, int threads) {
+  const auto most = [&](int a, int given) {
+    const cut_axis& axis = p.cut.axis[a];
+    const int narrowest = std::max(axis.radius, a == z_axis ? 256 : 8);
+    return given > 0 ? given : std::clamp(axis.n / narrowest, 1, threads);
+  };
+  const int most_wide = most(p.cut.first, how.wide), most_high = most(p.cut.second, how.high);
+  std::pair<int, int> best{0, 0};
+  for (int wide = how.wide > 0 ? how.wide : 1; wide <= most_wide; ++wide) {
+    const int high = how.high > 0 ? how.high : std::clamp(threads / wide, 1, most_high);
+    if (wide > 1 && wide * high > threads && how.wide == 0) break;
+    if (wide * high >= best.first * best.second) best = {wide, high};
+  }
+  return best;
+}
+
 }  // namespace detail
 
 /// A plan, for so many processes, with all that the options leave open; throws std::invalid_argument if they
@@ -117,13 +141,11 @@ inline tile_plan blocked(const tile_plan& grid, const footprint& reads, int byte
                          int processes) {
   detail::check_options(grid, how);
   const int threads = (how.threads > 0 ? how.threads : default_threads()) * processes;
-  const cut_axis& first = grid.cut.axis[grid.cut.first];
-  const int narrowest = std::max(first.radius, grid.cut.first == z_axis ? 256 : 8);
-  const int wide = how.wide > 0 ? how.wide : std::clamp(first.n / narrowest, 1, threads);
+  const auto [wide, high] = detail::chosen_pes(grid, how, threads);
   tile_plan best;
   f64 least = 0;
   for (int depth = how.depth > 0 ? how.depth : 1; depth <= (how.depth > 0 ? how.depth : 16); ++depth) {
-    tile_plan p = detail::with_pes(grid, wide, std::max(how.high, 1));
+    tile_plan p = detail::with_pes(grid, wide, high);
     p.cut.depth = depth;
     detail::choose_tile(p, bytes_of_cell, how);
     const f64 time = detail::modelled_time(p, bytes_of_cell, reads.operations.all() + reads.loads);

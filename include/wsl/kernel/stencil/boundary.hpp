@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What lies beyond the sides of a stencil's grid. Cells outside have values that follow from the side's kind;
-// where a cell is outside along several axes, the last axis decides.
+// where a cell is outside along several axes, the last axis decides. Inside, sponges draw cells to what lies
+// outside of their own side; where several reach a cell, to the mean of their values, each with its rate.
 //   stencils::boundary::fixed                          on all sides
 //   {boundary::periodic, {boundary::fixed, boundary::open}}   by axes; two sides of an axis in braces
 #pragma once
@@ -31,7 +32,7 @@ struct side {
   /// by fields: the values outside of fixed and absorbing sides, the factors of mirrored and centred ones
   std::array<f64, most_fields> values{};
   int width = 0;     ///< cells of a sponge
-  f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell
+  f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell, not negative
 
   bool is_constant() const { return kind == kind::fixed || kind == kind::absorbing; }
   bool is_mirror() const { return kind == kind::mirrored || kind == kind::centred; }
@@ -41,13 +42,16 @@ struct side {
   }
   /// The factor by which a cell's distance from what lies outside is multiplied after each step, for a cell
   /// with so many others between it and the side (Cerjan et al., Geophysics 50, 1985).
-  f64 fading(int from_side) const {
-    if (kind != kind::absorbing || from_side >= width) return 1;
+  f64 fading(int from_side) const { return std::exp(-rate(from_side)); }
+  /// Minus the logarithm of that factor.
+  f64 rate(int from_side) const {
+    if (kind != kind::absorbing || from_side >= width) return 0;
     const f64 deep = f64(width - from_side) / width;
-    return std::exp(-strength * deep * deep);
+    return strength * deep * deep;
   }
 };
 
+/// Zero outside; the value of the outermost cell; the cells at the other end; the mirror image in the side.
 inline constexpr side fixed{}, open{kind::open, {}, 0, 0}, periodic{kind::periodic, {}, 0, 0},
     mirrored{kind::mirrored, {1, 1, 1, 1, 1, 1, 1, 1}, 0, 0};
 
@@ -61,6 +65,7 @@ constexpr std::array<f64, most_fields> by_fields(std::initializer_list<f64> valu
   return all;
 }
 
+/// A value outside for each field, in the field's own unit.
 constexpr side fixed_at(std::initializer_list<f64> values) { return {kind::fixed, by_fields(values), 0, 0}; }
 /// A factor for each field: -1 for the component of a vector across the side, 1 for others.
 constexpr side mirrored_times(std::initializer_list<f64> factors) {
@@ -70,6 +75,9 @@ constexpr side mirrored_times(std::initializer_list<f64> factors) {
 constexpr side centred_times(std::initializer_list<f64> factors) {
   return {kind::centred, by_fields(factors), 0, 0};
 }
+/// A sponge of `width` cells, with zero or these values outside, by fields. After each step a cell with d
+/// others between it and the side is at the value v + exp(-strength * ((width - d) / width)^2) * (u - v), so
+/// the strength is a number without a unit.
 constexpr side absorbing(int width = 20, f64 strength = 0.09, std::initializer_list<f64> values = {}) {
   return {kind::absorbing, by_fields(values), width, strength};
 }
@@ -84,17 +92,66 @@ struct axis_sides {
 
   bool is_periodic() const { return low.kind == boundary::kind::periodic; }
   /// The position among n whose coefficients position p beyond the sides has: that at the opposite side, the
-  /// mirror image about a centred side, or the outermost one.
+  /// mirror image in a mirrored or centred side, or the outermost one.
   int coefficients_of(int p, int n) const {
     if (p >= 0 && p < n) return p;
     if (is_periodic()) return (p % n + n) % n;
-    const bool is_centred = (p < 0 ? low : high).kind == boundary::kind::centred;
-    return std::clamp(!is_centred ? p : p < 0 ? -p : 2 * (n - 1) - p, 0, n - 1);
+    const boundary::side& s = p < 0 ? low : high;
+    const int own = s.kind == boundary::kind::centred;  // the outermost cell has no image
+    return std::clamp(!s.is_mirror() ? p : p < 0 ? own - 1 - p : 2 * n - 1 - own - p, 0, n - 1);
   }
   bool absorbs() const {
     return low.kind == boundary::kind::absorbing || high.kind == boundary::kind::absorbing;
   }
 };
+
+/// To what the sponges of several sides draw a cell: the mean of the values outside, each with the rate of
+/// its side, as if all drew for a short time in turn.
+class sponge_mean {
+ public:
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-attributes"
+#endif
+  /// Adds the sponges of an axis, for position p of its n cells. No product is fused with a sum, so that PEs
+  /// and the serial reference find the same bits.
+  [[gnu::optimize("fp-contract=off")]] void add(const axis_sides& sides, int p, int n, int fields) {
+    for (const bool is_low : {true, false}) {
+      const boundary::side& s = is_low ? sides.low : sides.high;
+      const f64 rate = s.rate(is_low ? p : n - 1 - p);
+      if (rate == 0) continue;
+      rate_ += rate;
+      for (std::size_t f = 0; f < static_cast<std::size_t>(fields); ++f) {
+        const f64 share = rate * s.values[f];
+        sum_[f] += share;
+      }
+    }
+  }
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+  /// Zero in a cell that no sponge reaches, which nothing draws.
+  f64 value(int field) const { return rate_ > 0 ? sum_[static_cast<std::size_t>(field)] / rate_ : 0; }
+
+ private:
+  f64 rate_ = 0;
+  std::array<f64, most_fields> sum_{};
+};
+
+/// Whether the sponges of all sides of up to three axes draw the fields to the same values, which `value`
+/// then has by fields; without a sponge these are zero.
+inline bool sponges_agree(const axis_sides* axes, int fields, std::array<f64, most_fields>& value) {
+  const boundary::side* first = nullptr;
+  for (int a = 0; a < 3; ++a)
+    for (const boundary::side* s : {&axes[a].low, &axes[a].high}) {
+      if (s->kind != boundary::kind::absorbing) continue;
+      if (first && !std::equal(s->values.begin(), s->values.begin() + fields, first->values.begin()))
+        return false;
+      first = s;
+    }
+  if (first) value = first->values;
+  return true;
+}
 
 /// The sides of a grid, by its axes.
 class boundaries {
@@ -106,6 +163,8 @@ class boundaries {
       if (i < 3) axes_[i++] = a;
   }
   const axis_sides& operator[](int axis) const { return axes_[static_cast<std::size_t>(axis)]; }
+  /// Of three axes; a grid with fewer has no use for the last ones.
+  const axis_sides* data() const { return axes_.data(); }
   /// For how many axes they were given; 0 for one kind everywhere.
   int given() const { return given_; }
 
@@ -205,6 +264,21 @@ inline void number_of(const char* what, int i, int count, const char* who = "upd
   if (i < 0 || i >= count)
     support::bad_argument(
         {"stencil: there is no ", what, " ", i, "; the ", who, " ", count, ", which count from 0"});
+}
+
+/// Throws std::invalid_argument for an array that does not take a field.
+template <class Span>
+void array_of_field(const extents& size, const Span& to, int field, int fields) {
+  number_of("field", field, fields);
+  if (to.size() != size.count())
+    support::bad_argument({"stencil: get has an array of ", to.size(), " numbers, and the grid of ",
+                           size.text(), " has ", size.count(), " cells"});
+}
+inline void slice(const extents& size, int axis, int at, int field, int fields) {
+  number_of("field", field, fields);
+  if (axis < 0 || axis >= size.axes() || at < 0 || at >= size[axis])
+    support::bad_argument({"stencil: there is no slice ", at, " along axis ", axis, " of a grid of ",
+                           size.text(), " cells, whose axes count from 0"});
 }
 
 inline void scalar(int i, int count, f64 value) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The serial reference of the stencils: the update cell by cell, with neighbours outside the grid found one
 // by one from the kinds of the sides. It is slow and plain on purpose. The order of operations is the same as
-// on PEs, and so are the bits.
+// on PEs, and so are the bits. It has the calls of `simulation`, with the same errors, but for those about
+// PEs, lines and ranks: on_pes, coefficients and border.
 #pragma once
 #include <functional>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "boundary.hpp"
 #include "lanes.hpp"
+#include "state.hpp"
 #include "stations.hpp"
 
 namespace wsl::stencils {
@@ -22,15 +24,26 @@ class serial {
       : size_((checks::grid(size, sides, reads, in.fields), size)), sides_(sides) {
     for (int f = 0; f < in.fields; ++f) now_.emplace_back(size.count()), before_.emplace_back(size.count());
     for (int c = 0; c < in.coefficients; ++c) coefficients_.emplace_back(size.count());
+    values_agree_ = sponges_agree(sides_.data(), in.fields, outside_);
   }
+
+  const extents& size() const { return size_; }
+  /// Steps done.
+  i64 time() const { return time_; }
 
   /// Sets a field, and its values of the step before to the same.
   void load(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
     checks::values(size_, support::joined({"field ", field}), u);
-    now_[std::size_t(field)].assign(u.begin(), u.end()),
-        before_[std::size_t(field)] = now_[std::size_t(field)];
+    before_[std::size_t(field)].assign(u.begin(), u.end());
+    now_[std::size_t(field)] = before_[std::size_t(field)];
     clear_centres();
+  }
+  /// The same from a function of a cell's position.
+  template <cell_function<T, reads.dimensions> F>
+  void load(F u, int field = 0) {
+    checks::number_of("field", field, in.fields);
+    load(of_cells(u), field);
   }
   void load_before(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
@@ -42,6 +55,11 @@ class serial {
     checks::values(size_, support::joined({"coefficient ", i}), k);
     coefficients_[std::size_t(i)].assign(k.begin(), k.end());
   }
+  template <cell_function<T, reads.dimensions> F>
+  void coefficient(int i, F k) {
+    checks::number_of("coefficient", i, in.coefficients);
+    coefficient(i, of_cells(k));
+  }
   void scalar(int i, T s) {
     checks::scalar(i, in.scalars, s);
     scalars_[std::size_t(i)] = s;
@@ -49,28 +67,62 @@ class serial {
 
   /// As those of `simulation`.
   void source(const cell& at, std::function<T(i64)> emits, int field = 0) {
-    sources_.push_back({{at, 1, field}, std::move(emits)});
+    const weighted_cell<T> one{at, 1, field};
+    source(std::span(&one, 1), std::move(emits));
   }
-  void source(std::span<const weighted_cell<T>> cells, const std::function<T(i64)>& emits) {
-    for (const weighted_cell<T>& c : cells) sources_.push_back({c, emits});
+  void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
+    checks::emits(emits);
+    for (const weighted_cell<T>& c : cells) checks::station("source", c, size_, in.fields);
+    sources_.push_back({{cells.begin(), cells.end()}, std::move(emits)});
   }
   int receiver(const cell& at, int field = 0) {
     const weighted_cell<T> one{at, 1, field};
     return receiver(std::span(&one, 1));
   }
   int receiver(std::span<const weighted_cell<T>> cells) {
+    for (const weighted_cell<T>& c : cells) checks::station("receiver", c, size_, in.fields);
     receivers_.emplace_back(cells.begin(), cells.end()), traces_.emplace_back();
     return static_cast<int>(receivers_.size()) - 1;
   }
-  const std::vector<T>& trace(int receiver) const { return traces_[static_cast<std::size_t>(receiver)]; }
+  const std::vector<T>& trace(int receiver) const {
+    checks::number_of("receiver", receiver, static_cast<int>(traces_.size()), "simulation has");
+    return traces_[static_cast<std::size_t>(receiver)];
+  }
 
-  void run(int steps) {
+  void run(i64 steps) {
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
-    for (int i = 0; i < steps; ++i) step();
+    for (i64 i = 0; i < steps; ++i) step();
   }
   const std::vector<T>& values(int field = 0) const {
     checks::number_of("field", field, in.fields);
     return now_[std::size_t(field)];
+  }
+  void get(std::span<T> u, int field = 0) const {
+    checks::array_of_field(size_, u, field, in.fields);
+    std::copy(values(field).begin(), values(field).end(), u.begin());
+  }
+  std::vector<T> slice(int axis, int at, int field = 0) const {
+    checks::slice(size_, axis, at, field, in.fields);
+    std::vector<T> u;
+    each_cell([&](const place& c) {
+      if (c[std::size_t(axis)] == at) u.push_back(now_[std::size_t(field)][index(c)]);
+    });
+    return u;
+  }
+
+  /// A state from which a simulation on PEs goes on as well, and the other way round.
+  state<T> save() const {
+    state<T> s{.time = time_, .now = now_, .before = {}, .traces = traces_, .border = {}};
+    if (reads.before) s.before = before_;
+    return s;
+  }
+  void restore(const state<T>& s) {
+    checks::state(s, size_, {now_.size(), reads.before ? before_.size() : 0, traces_.size(), 0});
+    time_ = s.time, now_ = s.now;
+    before_ = reads.before ? s.before : s.now;
+    clear_centres();
+    if (s.traces.empty()) traces_.assign(traces_.size(), {});
+    else traces_ = s.traces;
   }
 
  private:
@@ -78,6 +130,18 @@ class serial {
   using place = std::array<int, 3>;  // by the axes of the grid; those that it has not are 0
 
   static place place_of(const cell& c) { return {c[0], c[1], c[2]}; }
+  /// The numbers that a function gives for all cells.
+  template <class F>
+  std::vector<T> of_cells(F& f) const {
+    std::vector<T> all;
+    all.reserve(size_.count());
+    each_cell([&](const place& c) {
+      if constexpr (reads.dimensions == 1) all.push_back(f(c[0]));
+      else if constexpr (reads.dimensions == 2) all.push_back(f(c[0], c[1]));
+      else all.push_back(f(c[0], c[1], c[2]));
+    });
+    return all;
+  }
   std::size_t index(const place& c) const {
     std::size_t i = 0;
     for (int a = 0; a < 3; ++a) i = i * std::size_t(size_[a]) + std::size_t(c[std::size_t(a)]);
@@ -130,12 +194,12 @@ class serial {
     const serial& s;
     std::size_t field;
     place at;
-    number fading;
+    number fading, rest;
     number operator()(std::convertible_to<int> auto... offset) const {
       return s.value(s.now_[field], field, moved(at, {static_cast<int>(offset)...}));
     }
     number before(std::convertible_to<int> auto...) const {
-      return s.faded(s.before_[field][s.index(at)], fading, field);
+      return s.faded(s.before_[field][s.index(at)], fading, rest);
     }
   };
 
@@ -150,16 +214,15 @@ class serial {
     return factor[0] * factor[1] * factor[2];
   }
   bool absorbs() const { return sides_[0].absorbs() || sides_[1].absorbs() || sides_[2].absorbs(); }
-  number rest(std::size_t field) const {
-    for (int a = 0; a < size_.axes(); ++a)
-      for (const boundary::side* s : {&sides_[a].low, &sides_[a].high})
-        if (s->kind == boundary::kind::absorbing) return s->values[field];
-    return 0;
+  /// To which the sponges draw a field in a cell.
+  number rest(const place& c, std::size_t field) const {
+    if (values_agree_) return static_cast<T>(outside_[field]);
+    sponge_mean mean;
+    for (int a = 0; a < size_.axes(); ++a) mean.add(sides_[a], c[std::size_t(a)], size_[a], in.fields);
+    return static_cast<T>(mean.value(static_cast<int>(field)));
   }
-  number faded(const number& x, const number& fading, std::size_t field) const {
-    if (!absorbs()) return x;
-    const number to = rest(field);
-    return to + fading * (x - to);
+  number faded(const number& x, const number& fading, const number& to) const {
+    return absorbs() ? to + fading * (x - to) : x;
   }
 
   template <class F>
@@ -171,9 +234,16 @@ class serial {
   void step() {
     each_cell([&](const place& c) { update_cell(c); });
     now_.swap(before_);
-    for (const auto& [c, emits] : sources_) {
-      T& value = now_[std::size_t(c.field)][index(place_of(c.at))];
-      value = stations<T>::with_share(value, c.weight, emits(time_));
+    for (std::size_t k = 0; k < sources_.size(); ++k) {
+      const auto& [cells, emits] = sources_[k];
+      const T sample = emits(time_);
+      if (!std::isfinite(sample))
+        support::bad_argument(
+            {"stencil: what source ", k, " emits in step ", time_, " is not a finite number"});
+      for (const weighted_cell<T>& c : cells) {
+        T& value = now_[std::size_t(c.field)][index(place_of(c.at))];
+        value = stations<T>::with_share(value, c.weight, sample);
+      }
     }
     clear_centres();
     for (std::size_t i = 0; i < receivers_.size(); ++i) {
@@ -202,11 +272,11 @@ class serial {
   [[gnu::flatten, gnu::optimize("fp-contract=off")]] void update_cell(const place& c) {
     const number fades = fading(c);
     const auto results = detail::call<in>(
-        update, [&](std::size_t f) { return field_reader{*this, f, c, fades}; },
+        update, [&](std::size_t f) { return field_reader{*this, f, c, fades, rest(c, f)}; },
         [&](std::size_t k) { return coefficient_reader{*this, coefficients_[k], c}; },
         [&](std::size_t s) { return number(scalars_[s]); });
     [&]<std::size_t... f>(std::index_sequence<f...>) {
-      ((before_[f][index(c)] = faded(number(detail::result<f>(results)), fades, f).v), ...);
+      ((before_[f][index(c)] = faded(number(detail::result<f>(results)), fades, rest(c, f)).v), ...);
     }(std::make_index_sequence<std::size_t(in.fields)>{});
   }
 #if defined(__clang__)
@@ -218,7 +288,9 @@ class serial {
   std::vector<std::vector<T>> now_, before_, coefficients_;
   std::array<T, std::size_t(in.scalars > 0 ? in.scalars : 1)> scalars_{};
   i64 time_ = 0;
-  std::vector<std::pair<weighted_cell<T>, std::function<T(i64)>>> sources_;
+  bool values_agree_ = true;  ///< of all sponges: to these they draw
+  std::array<f64, most_fields> outside_{};
+  std::vector<std::pair<std::vector<weighted_cell<T>>, std::function<T(i64)>>> sources_;
   std::vector<std::vector<weighted_cell<T>>> receivers_;
   std::vector<std::vector<T>> traces_;
 };

@@ -20,6 +20,7 @@
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
 #include "blocking.hpp"
+#include "state.hpp"
 #include "state_on_pes.hpp"
 #include "stencil_pe.hpp"
 
@@ -60,22 +61,6 @@ inline u64 fingerprint_of(const tile_plan& p) {
 
 }  // namespace detail
 
-/// A function of the position of a cell along so many axes.
-template <class F, class T, int axes>
-concept cell_function = (axes == 1 && std::is_invocable_r_v<T, F&, int>) ||
-                        (axes == 2 && std::is_invocable_r_v<T, F&, int, int>) ||
-                        (axes == 3 && std::is_invocable_r_v<T, F&, int, int, int>);
-
-/// What a simulation goes on from, bit by bit: arrays of all cells by fields, the last axis contiguous. Of an
-/// update that reads no values of the step before there are none.
-template <class T>
-struct state {
-  i64 time = 0;  ///< steps done
-  std::vector<std::vector<T>> now, before;
-  std::vector<std::vector<T>> traces;  ///< of the receivers
-  std::vector<T> border;               ///< what lines remember near the sides, one line after the other
-};
-
 /// A stencil on some engine. Arrays have the last axis contiguous. Where a grid is larger than the memory of
 /// a process, functions of a cell's position take the place of arrays, and `slice` that of `values`.
 template <auto update, takes in, class T, class Storage>
@@ -103,7 +88,8 @@ class simulation_on {
     each_tile([](auto& t, coord) { t.loaded(); });
   }
   /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
-  /// cells of this process, by whose position it gives finite numbers.
+  /// cells of this process, by whose position, counted from 0, it gives finite numbers; for one that is not
+  /// it throws std::invalid_argument, on this rank only.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
     checks::number_of("field", field, in.fields);
@@ -124,7 +110,8 @@ class simulation_on {
     scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
   }
   /// Sets a coefficient; throws as load does. All are zero at first. Beyond the sides of the grid it is that
-  /// of the outermost cell; beyond periodic and centred ones, that of the cell whose value a field has there.
+  /// of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a field
+  /// has there, without a factor.
   void coefficient(int i, std::span<const T> k) {
     check("coefficient", i, in.coefficients, k);
     set_coefficient(i, [&](int x, int y, int z) { return k[index(x, y, z)]; });
@@ -170,34 +157,40 @@ class simulation_on {
   /// at first.
   void scalar(int i, T s) {
     checks::scalar(i, in.scalars, s);
+    given_.add(i), given_.add(s);
     each_tile([&](auto& t, coord) { t.set_scalar(i, s); });
   }
 
   /// Adds `emits(n)` to a cell after step n, which counts from 0, before anything else reads the cell:
-  /// `s.source({256, 256}, [](i64 n) { return n < 100 ? 0.5f : 0.f; })`. Throws std::invalid_argument if
-  /// there is no such cell or field, and a run does if a number is not finite.
+  /// `s.source({256, 256}, [](i64 n) { return n < 100 ? 0.5f : 0.f; })`. It is called once a step and
+  /// rank, in the order of steps, some of them ahead. Throws std::invalid_argument if there is no such cell
+  /// or field or the function is empty, and a run does if a number is not finite.
   void source(const cell& at, std::function<T(i64)> emits, int field = 0) {
     const weighted_cell<T> one{at, 1, field};
     source(std::span(&one, 1), std::move(emits));
   }
-  /// The same to several cells, to each with its weight.
+  /// The same to several cells, to each the product with its weight.
   void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
+    checks::emits(emits);
     std::vector<station<T>> all;
     for (const weighted_cell<T>& c : cells)
       all.push_back({.at = place_of("source", c),
                      .field = c.field,
                      .number = static_cast<int>(emits_.size()),
                      .weight = c.weight});
+    for (const station<T>& one : all) note('s', one.at, one.field, one.weight);
     sources_.insert(sources_.end(), all.begin(), all.end());
     emits_.push_back(std::move(emits));
     has_placed_stations_ = false;
   }
-  /// Records a cell after each step from now on. Returns the number of the receiver, from 0 on.
+  /// Records a cell after each step from now on, with what sources have added. Returns the number of the
+  /// receiver, from 0 on. Throws std::invalid_argument if there is no such cell or field.
   int receiver(const cell& at, int field = 0) {
     const weighted_cell<T> one{at, 1, field};
     return receiver(std::span(&one, 1));
   }
-  /// Records the sum of several cells, each times its weight, which is taken in f64 and in their order.
+  /// Records the sum of several cells, each times its weight, which is taken in f64 and in their order; that
+  /// of none is zero.
   int receiver(std::span<const weighted_cell<T>> cells) {
     for (const weighted_cell<T>& c : cells) place_of("receiver", c);  // all are checked before one is taken
     std::vector<heard_cell> taps;
@@ -206,12 +199,14 @@ class simulation_on {
       // receivers may share cells
       const auto found = heard_.try_emplace({at[0], at[1], at[2], c.field}).first;
       taps.push_back({&found->second, f64{c.weight}});
+      note('r', at, c.field, c.weight);
     }
     receivers_.push_back(std::move(taps)), traces_.emplace_back();
     has_placed_stations_ = false;
     return static_cast<int>(receivers_.size()) - 1;
   }
-  /// What a receiver has recorded, one number a step; throws std::invalid_argument if there is no such one.
+  /// What a receiver has recorded, one number a step since it was placed, or since a state without traces;
+  /// throws std::invalid_argument if there is no such one.
   const std::vector<T>& trace(int receiver) const {
     checks::number_of("receiver", receiver, static_cast<int>(traces_.size()), "simulation has");
     return traces_[static_cast<std::size_t>(receiver)];
@@ -231,7 +226,8 @@ class simulation_on {
         border_begins_.push_back(border_begins_.back() + p.words(x, y));
   }
 
-  /// What it goes on from, which each process gets whole.
+  /// What it goes on from, which each process gets whole: fields and traces. Scalars, coefficients, sources
+  /// and receivers are not in it.
   state<T> save() {
     state<T> s{.time = time_, .now = {}, .before = {}, .traces = traces_, .border = {}};
     for (int f = 0; f < in.fields; ++f) {
@@ -248,22 +244,11 @@ class simulation_on {
     return s;
   }
   /// Continues from a state of a simulation with the same grid; traces may be empty, and what a border
-  /// remembers, which is zero then. Throws std::invalid_argument for a state of another size, and as load
-  /// does.
+  /// remembers, which is zero then. Throws std::invalid_argument for a state of another size, with a trace
+  /// that is longer than its run, or with a number that is not finite; then the simulation is what it was.
   void restore(const state<T>& s) {
-    const std::size_t fields = std::size_t(in.fields);
-    if (s.time < 0 || s.now.size() != fields || s.before.size() != (reads.before ? fields : 0) ||
-        (!s.traces.empty() && s.traces.size() != traces_.size()) ||
-        (!s.border.empty() && s.border.size() != border_begins_.back()))
-      support::bad_argument({"stencil: the state is not one of this simulation: it is after ", s.time,
-                             " steps and has ", s.now.size(), " fields now, ", s.before.size(), " before, ",
-                             s.traces.size(), " traces and ", s.border.size(),
-                             " numbers of a border; the simulation has ", fields, " fields, ", traces_.size(),
-                             " receivers and ", border_begins_.back(), " numbers of a border"});
-    for (int f = 0; f < in.fields; ++f) {
-      check("field", f, in.fields, s.now[std::size_t(f)]);
-      if (reads.before) check("field", f, in.fields, s.before[std::size_t(f)]);
-    }
+    constexpr std::size_t fields = std::size_t(in.fields);
+    checks::state(s, size_, {fields, reads.before ? fields : 0, traces_.size(), border_begins_.back()});
     each_tile([&](auto& t, coord) { t.set_time(s.time); });
     time_ = s.time;
     for (int f = 0; f < in.fields; ++f) {
@@ -312,10 +297,14 @@ class simulation_on {
           [this](coord pe, int x, int y) { return tile_of(pe).border().of({{x, x + 1}, {y, y + 1}}); }};
     return all;
   }
-  /// Continues after so many steps, with these traces, from the numbers that `fill(on_pes())` sets.
+  /// Continues after so many steps, with a trace for each receiver or none, from the numbers that
+  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws
+  /// std::invalid_argument as the other one does for steps and traces.
   template <class F>
   void restore(i64 time, std::vector<std::vector<T>> traces, F fill) {
+    checks::traces("stencil", time, traces, traces_.size());
     each_tile([&](auto& t, coord) { t.set_time(time); });
+    if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
     fill(on_pes());
     each_tile([](auto& t, coord) { t.loaded(); });
@@ -323,8 +312,12 @@ class simulation_on {
 
   /// Marches so many steps. Returns the cycles that they took on an engine that counts them, with the
   /// arithmetic of a wafer's PEs; that of blocks, which are for this computer, is not charged. Throws
-  /// std::invalid_argument for fewer than 0 steps.
+  /// std::invalid_argument for fewer than 0 steps; and fault, on all ranks, if they do not ask for the same
+  /// steps, or their sources, receivers or scalars, or what a source emits, differ.
   u64 run(i64 steps) {
+    processes_.require_same(
+        "number of steps, source, receiver or scalar of a stencil",
+        [&](support::fingerprint& f) { f.add(steps), f.add(time_), f.add(given_.value()); });
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     u64 cycles = 0;
     for (i64 left = steps; left > 0;) {
@@ -337,12 +330,10 @@ class simulation_on {
     return cycles;
   }
 
-  /// A field after the last step; throws std::invalid_argument for an array of another size.
+  /// A field after the last step, in an array of all cells; throws std::invalid_argument for one of another
+  /// size or if there is no such field.
   void get(std::span<T> u, int field = 0) {
-    checks::number_of("field", field, in.fields);
-    if (u.size() != size_.count())
-      support::bad_argument({"stencil: get has an array of ", u.size(), " numbers, and the grid of ",
-                             size_.text(), " has ", size_.count(), " cells"});
+    checks::array_of_field(size_, u, field, in.fields);
     copy_out(u, field, everywhere());
   }
   std::vector<T> values(int field = 0) {
@@ -353,10 +344,7 @@ class simulation_on {
   /// The cells of a field with one position along an axis, counted from 0, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such field, axis or position.
   std::vector<T> slice(int axis, int at, int field = 0) {
-    checks::number_of("field", field, in.fields);
-    if (axis < 0 || axis >= size_.axes() || at < 0 || at >= size_[axis])
-      support::bad_argument({"stencil: there is no slice ", at, " along axis ", axis, " of a grid of ",
-                             size_.text(), " cells, whose axes count from 0"});
+    checks::slice(size_, axis, at, field, in.fields);
     std::vector<T> u(size_.count() / static_cast<std::size_t>(size_[axis]));
     box part = everywhere();
     part.at[detail::internal_axis(size_.axes(), axis)] = {at, at + 1};
@@ -372,7 +360,8 @@ class simulation_on {
         plan_(plan),
         wide_(plan.cut.axis[plan.cut.first].parts),
         high_(plan.cut.axis[plan.cut.second].parts),
-        fabric_(stencils::plan<program>(target, wide_, high_), engine) {
+        fabric_(stencils::plan<program>(target, wide_, high_), engine),
+        processes_(engine) {
     kernel::require_same(engine, "grid, sides or sharing of a stencil",
                          [&] { return detail::fingerprint_of(plan_); });
     fabric_.template prepare<program>(all, [&](program& p, coord pe) { p.here.prepare(plan_, pe); });
@@ -459,23 +448,19 @@ class simulation_on {
 
   // --- sources and receivers
 
+  /// Notes what ranks compare when they run.
+  void note(char what, const std::array<int, 3>& at, int field, T weight) {
+    given_.add(what), given_.add(field), given_.add(weight), given_.add(emits_.size());
+    given_.add(receivers_.size());
+    for (const int p : at) given_.add(p);
+  }
   /// A cell of a source or receiver by x, y and z.
   std::array<int, 3> place_of(const char* what, const weighted_cell<T>& c) const {
     static_assert(Storage::has_stations, "wsl: a stencil has sources and receivers on this computer only");
-    checks::number_of("field", c.field, in.fields);
-    if (!std::isfinite(c.weight))
-      support::bad_argument({"stencil: the weight of a cell of a ", what, " is not a finite number"});
+    checks::station(what, c, size_, in.fields);
     std::array<int, 3> at{};
-    bool is_inside = c.at.axes() == size_.axes();
-    for (int a = 0; a < c.at.axes() && is_inside; ++a) {
-      is_inside = c.at[a] >= 0 && c.at[a] < size_[a];
-      at[std::size_t(detail::internal_axis(size_.axes(), a))] = c.at[a];
-    }
-    if (is_inside) return at;
-    std::string text = std::to_string(c.at[0]);
-    for (int a = 1; a < c.at.axes(); ++a) text += support::joined({", ", c.at[a]});
-    support::bad_argument({"stencil: there is no cell (", text, ") for a ", what, " in a grid of ",
-                           size_.text(), " cells, which count from 0"});
+    for (int a = 0; a < c.at.axes(); ++a) at[std::size_t(detail::internal_axis(size_.axes(), a))] = c.at[a];
+    return at;
   }
   /// Steps for which the samples of a launch do not take much memory.
   i64 most_steps_a_launch() const {
@@ -536,13 +521,18 @@ class simulation_on {
       if (receivers_.empty() && emits_.empty()) return;
       if (!has_placed_stations_) place_stations();
       emitted_.clear();
-      for (std::size_t k = 0; k < emits_.size(); ++k)
-        for (int i = 0; i < steps; ++i) {
-          emitted_.push_back(emits_[k](time_ + i));
-          if (!std::isfinite(emitted_.back()))
-            support::bad_argument(
-                {"stencil: what source ", k, " emits in step ", time_ + i, " is not a finite number"});
-        }
+      for (const std::function<T(i64)>& emits : emits_)
+        for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
+      // before one rank throws, and others do not
+      if (!emits_.empty())
+        processes_.require_same("sample that a source of a stencil emits", [&](support::fingerprint& f) {
+          f.add(emitted_.data(), emitted_.size() * sizeof(T));
+        });
+      for (std::size_t i = 0; i < emitted_.size(); ++i)
+        if (!std::isfinite(emitted_[i]))
+          support::bad_argument({"stencil: what source ", i / std::size_t(steps), " emits in step ",
+                                 time_ + static_cast<i64>(i % std::size_t(steps)),
+                                 " is not a finite number"});
       each_tile([&](auto& t, coord) { t.stations().begin(time_, steps, emitted_); });
     }
   }
@@ -601,6 +591,8 @@ class simulation_on {
   tile_plan plan_;
   int wide_, high_;
   fabric fabric_;
+  kernel::agreement processes_;
+  support::fingerprint given_;  ///< of scalars, sources and receivers, in the order of the calls
   i64 time_ = 0;
 
   /// Where the samples of a recorded cell are: of a PE, by rows, the number of one of its cells.
@@ -658,7 +650,9 @@ struct storage_on_wafers<in, reads, cells> {
 }  // namespace detail
 
 /// A few cells a PE, within the limits of a machine, on any engine: `wafer_simulation<wave, per_pe{1, 1,
-/// 40}>`.
+/// 40}>`. Columns have all cells of the last axis; PEs of other shapes may have fewer cells than that. Throws
+/// std::invalid_argument for a grid that does not fit them, and fault for one that the machine is too small
+/// for. Sources and receivers are for this computer only.
 template <auto update, per_pe cells, takes in = {}>
 class wafer_simulation
     : public simulation_on<update, in, f32,

@@ -32,7 +32,8 @@ struct block {
 /// An array with some numbers for each line of a grid, one line after the other, y fastest.
 template <class T>
 struct line_array {
-  /// Of the numbers of a line. Those of (x, size.y - 1) end where those of (x + 1, 0) would begin.
+  /// Of the numbers of a line, counted in numbers. Those of (x, size.y - 1) end where those of (x + 1, 0)
+  /// would begin, and those of a line end where the next one begins.
   std::function<std::size_t(int x, int y)> begin;
   std::function<std::span<T>(coord pe, int x, int y)> line;  ///< of a PE of this process
 };
@@ -125,8 +126,8 @@ void add_to(support::fingerprint& sum, const state_on_pes<T>& s, const line_arra
   }
 }
 
-/// Writes all numbers to a file from byte `at` on: to a mpi::joint_file of all processes, or to a
-/// support::scattered_file of one. Collective.
+/// Writes all numbers to a file from byte `at` on, which has room for them: to a mpi::joint_file of all
+/// processes, or to a support::scattered_file of one. Throws support::file_error with its name. Collective.
 template <class File, class T>
 void write(File& to, u64 at, const std::vector<block>& blocks, const line_array<T>& a) {
   const auto begin = [&](const block& b, int x) { return a.begin(x, b.where.y.from); };
@@ -163,7 +164,8 @@ void write(File& to, u64 at, const std::vector<block>& blocks, const line_array<
   }
 }
 
-/// Reads the numbers of this process, of an array that begins at byte `at` of a file.
+/// Reads the numbers of this process, of an array that begins at byte `at` of a file. Throws
+/// support::file_error with its name, also if it ends too early, on this process only.
 template <class T>
 void read(const support::file_reader& from, u64 at, const state_on_pes<T>& s, const line_array<T>& a) {
   std::vector<T> numbers;

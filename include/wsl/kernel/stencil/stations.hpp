@@ -6,9 +6,13 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "boundary.hpp"
 #include "cut.hpp"
 #include "lanes.hpp"
 
@@ -28,13 +32,40 @@ class cell {
   int axes_;
 };
 
-/// A cell of a source or a receiver that extends over several.
+/// A cell of a source or a receiver that extends over several; its weight, which is finite, has no unit.
 template <class T>
 struct weighted_cell {
   cell at;
   T weight = 1;
   int field = 0;
 };
+
+namespace checks {
+
+/// Throws std::invalid_argument unless a grid with so many fields has the cell of a source or a receiver.
+template <class T>
+void station(const char* what, const weighted_cell<T>& c, const extents& size, int fields) {
+  number_of("field", c.field, fields);
+  if (!std::isfinite(c.weight))
+    support::bad_argument({"stencil: the weight of a cell of a ", what, " is not a finite number"});
+  bool is_inside = c.at.axes() == size.axes();
+  for (int a = 0; a < c.at.axes() && is_inside; ++a) is_inside = c.at[a] >= 0 && c.at[a] < size[a];
+  if (is_inside) return;
+  std::string text = std::to_string(c.at[0]);
+  for (int a = 1; a < c.at.axes(); ++a) text += support::joined({", ", c.at[a]});
+  support::bad_argument({"stencil: there is no cell (", text, ") for a ", what, " in a grid of ", size.text(),
+                         " cells, which count from 0"});
+}
+
+/// Throws std::invalid_argument for a source without a function.
+template <class T>
+void emits(const std::function<T(i64)>& f) {
+  if (!f)
+    support::bad_argument(
+        {"stencil: the function of a source is empty; give one that returns what it emits in step n"});
+}
+
+}  // namespace checks
 
 /// A cell that a PE serves, by x, y and z.
 template <class T>

@@ -29,8 +29,10 @@ struct lines_of_cells {
   std::ptrdiff_t sx, sy, step;
   int count, from, to;
   const T* scalars;
-  // of a sponge: factors by z and by line, and the values to which cells are drawn, by fields
-  const T *fading_z, *fading_line, *rest;
+  // of a sponge: factors by z and by line, and the values to which cells are drawn, by fields and z - from;
+  // or a vector of each, with a mask of 0, if they are the same in all cells
+  const T *fading_z, *fading_line, *rest[std::size_t(in.fields)];
+  std::ptrdiff_t rest_mask;
 
   /// To the next line.
   [[gnu::always_inline]] void advance() {
@@ -97,7 +99,7 @@ struct sweep {
           else return {};
         }();
         const auto rest = [&](int f) __attribute__((always_inline)) -> lanes<T, n> {
-          if constexpr (fades) return l.rest[f];
+          if constexpr (fades) return load_lanes<n>(l.rest[f] + ((z - l.from) & l.rest_mask));
           else return {};
         };
         const auto at = [&](const surroundings<T>& s) __attribute__((always_inline)) {

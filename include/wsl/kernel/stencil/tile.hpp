@@ -131,11 +131,13 @@ class tile {
       if (!s->is_constant() && plan_.cut.axis[z_axis].parts == 1)
         copies.sums(in.fields, plan_.cut.axis[z_axis].radius);
     if (plan_.absorbs()) copies.products((in.fields + reads.before * in.fields), cells);
+    if (!sponges_agree_) copies.sums(1 + in.fields, cells).quotients(in.fields * cells);
     return reads.operations.cycles(m, cells) + copies.cycles();
   }
 
  private:
   static constexpr int lines_at_once = 64;
+  static constexpr int cells_at_once = 64;  ///< of a line, where sponges draw each to another value
   static int parity(i64 steps) { return static_cast<int>(steps & 1); }
 
   template <class F>
@@ -195,8 +197,36 @@ class tile {
     T factors[lines_at_once];
     const T *of_x = store_.fading(x_axis), *of_y = store_.fading(y_axis);
     for (int i = 0; i < count; ++i) factors[i] = along_x ? of_x[x + i] * of_y[y] : of_x[x] * of_y[y + i];
-    l.fading_z = store_.fading(z_axis), l.fading_line = factors, l.rest = rest_;
-    sweep_lines<update, in, T, true>(l);
+    l.fading_z = store_.fading(z_axis), l.fading_line = factors;
+    T rest[std::size_t(in.fields)][std::size_t(cells_at_once + widest_lanes)];
+    for (std::size_t f = 0; f < std::size_t(in.fields); ++f) l.rest[f] = rest[f];
+    if (sponges_agree_) {
+      for (std::size_t f = 0; f < std::size_t(in.fields); ++f) std::fill_n(rest[f], widest_lanes, rest_[f]);
+      l.rest_mask = 0;
+      sweep_lines<update, in, T, true>(l);
+      return;
+    }
+    l.count = 1, l.rest_mask = -1;
+    for (int i = 0; i < count; ++i, l.advance()) {
+      l.fading_line = factors + i;
+      sponge_mean of_line;
+      add_sponges(of_line, x_axis, along_x ? x + i : x);
+      add_sponges(of_line, y_axis, along_x ? y : y + i);
+      for (l.from = z.from; l.from < z.to; l.from = l.to) {
+        l.to = std::min(l.from + cells_at_once, z.to);
+        for (int p = l.from; p < l.to; ++p) {
+          sponge_mean mean = of_line;
+          add_sponges(mean, z_axis, p);
+          for (int f = 0; f < in.fields; ++f) rest[f][p - l.from] = static_cast<T>(mean.value(f));
+        }
+        for (std::size_t f = 0; f < std::size_t(in.fields); ++f)
+          std::fill_n(rest[f] + (l.to - l.from), widest_lanes, T(0));  // vectors are read to their end
+        sweep_lines<update, in, T, true>(l);
+      }
+    }
+  }
+  void add_sponges(sponge_mean& to, int a, int p) const {
+    if (plan_.sides[a].absorbs()) to.add(plan_.sides[a], p, plan_.cut.axis[a].n, in.fields);
   }
 
   // --- cells beyond the sides
@@ -326,10 +356,10 @@ class tile {
           factors[p] = static_cast<T>(plan_.sides[a].low.fading(i)) *
                        static_cast<T>(plan_.sides[a].high.fading(n - 1 - i));
       }
-      for (const boundary::side* s : {&plan_.sides[z_axis - a].high, &plan_.sides[z_axis - a].low})
-        if (s->kind == boundary::kind::absorbing)
-          for (int f = 0; f < in.fields; ++f) rest_[f] = static_cast<T>(s->values[std::size_t(f)]);
     }
+    std::array<f64, most_fields> values{};
+    sponges_agree_ = stencils::sponges_agree(plan_.sides, in.fields, values);
+    for (std::size_t f = 0; f < std::size_t(in.fields); ++f) rest_[f] = static_cast<T>(values[f]);
   }
 
   // --- exchange
@@ -449,8 +479,9 @@ class tile {
   i64 time_ = 0;
   range stored_[3];          ///< positions with memory, by axes
   bool has_images_ = false;  ///< whether cells beyond a side change
+  bool sponges_agree_ = true;
   T scalars_[std::size_t(in.scalars > 0 ? in.scalars : 1)]{};
-  T rest_[std::size_t(in.fields)]{};
+  T rest_[std::size_t(in.fields)]{};  ///< to which all sponges draw, where they agree
   Storage store_;
 };
 

@@ -9,7 +9,9 @@ namespace wsl::seismic {
 
 namespace checks {
 
-inline constexpr std::string_view checkpoint_magic = "wsl seismic state 2\n";
+inline constexpr wave25::checks::checkpoint_bytes of_seismic{
+    "seismic", "wsl seismic state 2\n",
+    "the medium with its densities or anisotropy, grid, velocities, step, border, sources and receivers"};
 
 template <class Writer, class Array>
 void put(Writer& to, u64 fingerprint, i64 time, const std::vector<Array>& now,
@@ -18,7 +20,7 @@ void put(Writer& to, u64 fingerprint, i64 time, const std::vector<Array>& now,
     to.number(u64{all.size()});
     for (const auto& one : all) to.numbers(one);
   };
-  to.text(checkpoint_magic), to.number(fingerprint), to.number(time);
+  to.text(of_seismic.magic), to.number(fingerprint), to.number(time);
   arrays(now), arrays(before), arrays(traces);
   to.number(u64{1}), to.numbers(border);
 }
@@ -34,8 +36,7 @@ template <class Source, class Medium>
 wave25::checks::saved_state saved_in(wave25::checks::reader<Source>& in, const problem<Medium>& p) {
   const auto arrays = [&](std::size_t count, auto take) {
     if (const u64 there = in.template number<u64>(); there != count)
-      support::bad_argument(
-          {"seismic: the checkpoint is damaged: it has ", there, " arrays where ", count, " belong"});
+      in.what().damaged(support::joined({"it has ", there, " arrays where ", count, " belong"}));
     for (std::size_t i = 0; i < count; ++i) take();
   };
   wave25::checks::saved_state s;
@@ -45,7 +46,7 @@ wave25::checks::saved_state saved_in(wave25::checks::reader<Source>& in, const p
   arrays(std::size_t(Medium::fields), [&] { s.before.push_back(in.pass(n)); });
   arrays(p.shot.receivers.size(), [&] { s.traces.push_back(in.numbers(samples)); });
   arrays(1, [&] { s.border = in.pass(remembered(p)); });
-  if (!in.empty()) support::bad_argument({"seismic: the checkpoint is damaged: it goes on after its end"});
+  if (!in.empty()) in.what().damaged("it goes on after its end");
   return s;
 }
 
@@ -62,7 +63,7 @@ std::string to_bytes(const state& s, const problem<Medium>& p) {
 template <class Medium>
 state state_from_bytes(std::string_view bytes, const problem<Medium>& p) {
   const wave25::checks::bytes_reader of(bytes);
-  auto in = wave25::checks::opened(of, bytes, checks::checkpoint_magic, fingerprint_of(p), "seismic");
+  auto in = wave25::checks::opened(of, bytes, checks::of_seismic, fingerprint_of(p));
   wave25::checks::saved_state saved = checks::saved_in(in, p);
   state s{.time = saved.time, .now = {}, .before = {}, .traces = std::move(saved.traces), .border = {}};
   for (const auto& field : saved.now) s.now.push_back(in.at(field));
@@ -83,9 +84,10 @@ void write_checkpoint(simulation<Medium>& s, File& to) {
 }
 template <class Medium>
 void read_checkpoint(simulation<Medium>& s, const support::file_reader& from) {
-  auto in = wave25::checks::opened(from, checks::checkpoint_magic, fingerprint_of(s.of()), "seismic",
+  const wave25::checks::checkpoint_bytes what = checks::of_seismic.in(from.name());
+  auto in = wave25::checks::opened(from, what, fingerprint_of(s.of()),
                                    [&](u64 n) { return grid::fingerprint_of_bytes(from, n, s.on_pes()); });
-  wave25::checks::go_on(s, from, checks::saved_in(in, s.of()), "seismic");
+  wave25::checks::go_on(s, from, checks::saved_in(in, s.of()), what);
 }
 
 }  // namespace wsl::seismic

@@ -43,7 +43,8 @@ class simulation {
   /// Steps done.
   i64 time() const { return stencil_.time(); }
 
-  /// Marches so many steps; throws std::invalid_argument for fewer than 0.
+  /// Marches so many steps; throws std::invalid_argument for fewer than 0, and fault, on all ranks, if they
+  /// do not ask for the same.
   void run(i64 steps) {
     if (steps < 0) support::bad_argument({"seismic: run(", steps, ") asks for fewer than 0 steps"});
     stencil_.run(steps);
@@ -72,12 +73,13 @@ class simulation {
     for (int f = 0; f < Medium::fields; ++f) all.push_back(stencil_.values(f));
     return all;
   }
-  /// The trace of receiver i, one sample a step.
+  /// The trace of receiver i, one sample a step; throws std::invalid_argument if there is no such receiver.
   const std::vector<f32>& trace(std::size_t i) const { return stencil_.trace(static_cast<int>(i)); }
 
   state save() { return stencil_.save(); }
   /// Continues from a state of the same problem, or from any fields and those before them: then traces may be
-  /// empty. Throws std::invalid_argument for a state of another size.
+  /// empty. Throws std::invalid_argument for a state of another size, with traces that differ in length or
+  /// are longer than its run, or with a number that is not finite; then the simulation is what it was.
   void restore(const state& s) {
     const auto fits = [&](const std::vector<std::vector<f32>>& fields) {
       return fields.size() == std::size_t(Medium::fields) &&
@@ -90,6 +92,7 @@ class simulation {
                              " fields now, ", s.before.size(), " before and ", s.traces.size(),
                              " traces; the problem has ", Medium::fields, " fields of ", shot().size.count(),
                              " cells and ", traces, " traces"});
+    wave25::checks::traces("seismic", s.time, s.traces, traces);
     stencil_.restore(s);
   }
   /// The numbers of a state where they are.

@@ -22,6 +22,26 @@ namespace wsl::wave25 {
 namespace checks {
 
 inline constexpr std::string_view checkpoint_magic = "wsl wave25 state 1\n";
+
+/// Bytes of a kernel's checkpoint, as sentences about them say it.
+struct checkpoint_bytes {
+  const char* maker;           ///< the kernel that writes them
+  std::string_view magic;      ///< with which they begin
+  const char* what_is_same;    ///< of the problem that reads them and of the one that has written them
+  std::string_view file = {};  ///< empty for bytes in memory
+
+  /// "wave25: the checkpoint shot.checkpoint"
+  std::string name() const {
+    return std::string(maker) + ": the checkpoint" + (file.empty() ? "" : " " + std::string(file));
+  }
+  checkpoint_bytes in(std::string_view f) const { return {maker, magic, what_is_same, f}; }
+  [[noreturn]] void damaged(const std::string& how) const {
+    support::bad_argument({name(), " is damaged: ", how, "; take an older one, or begin anew"});
+  }
+};
+inline constexpr checkpoint_bytes of_wave25{"wave25", checkpoint_magic,
+                                            "grid, velocities, step, border, sources and receivers"};
+
 static_assert(std::endian::native == std::endian::little,
               "wsl: checkpoints are written on little-endian computers");
 
@@ -54,7 +74,10 @@ struct saved_state {
 template <class Source>
 class reader {
  public:
-  reader(const Source& of, u64 at, u64 end) : of_(&of), at_(at), end_(end) {}
+  reader(const Source& of, const checkpoint_bytes& what, u64 at, u64 end)
+      : of_(&of), what_(what), at_(at), end_(end) {}
+
+  const checkpoint_bytes& what() const { return what_; }
 
   template <class T>
   T number() {
@@ -66,8 +89,7 @@ class reader {
   saved_numbers pass(u64 most) {
     const u64 n = number<u64>();
     if (n > most || n > (end_ - at_) / sizeof(f32))
-      support::bad_argument(
-          {"wave25: the checkpoint claims ", n, " numbers where it cannot have them: it is damaged"});
+      what_.damaged(support::joined({"it claims ", n, " numbers where it cannot have them"}));
     return {std::exchange(at_, at_ + n * sizeof(f32)), n};
   }
   std::vector<f32> numbers(u64 most) { return at(pass(most)); }
@@ -80,37 +102,40 @@ class reader {
 
  private:
   void read(void* to, std::size_t n) {
-    if (n > end_ - at_) support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
+    if (n > end_ - at_) what_.damaged("it ends too early");
     of_->read(std::exchange(at_, at_ + n), to, n);
   }
 
   const Source* of_;
+  checkpoint_bytes what_;
   u64 at_, end_;
 };
 
 /// What follows the fingerprint in bytes that begin with a magic and the fingerprint of their problem, and
-/// end with their checksum; `sum_of(n)` is that of the first n. `maker` is the kernel that writes such bytes.
+/// end with their checksum; `sum_of(n)` is that of the first n.
 template <class Source, class SumOf>
-reader<Source> opened(const Source& of, std::string_view magic, u64 fingerprint, const char* maker,
-                      SumOf sum_of) {
-  std::string begin(magic.size(), '\0');
-  if (of.size() >= magic.size()) of.read(0, begin.data(), begin.size());
-  if (begin != magic) support::bad_argument({maker, ": this is not a checkpoint of ", maker});
-  if (of.size() < magic.size() + sizeof(u64))
-    support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
+reader<Source> opened(const Source& of, const checkpoint_bytes& what, u64 fingerprint, SumOf sum_of) {
+  std::string begin(what.magic.size(), '\0');
+  if (of.size() >= what.magic.size()) of.read(0, begin.data(), begin.size());
+  if (begin != what.magic)
+    support::bad_argument({what.maker, ": ", what.file.empty() ? "" : std::string(what.file) + ": ",
+                           "this is not a checkpoint of ", what.maker});
+  if (of.size() < what.magic.size() + sizeof(u64))
+    support::bad_argument({what.name(), " ends too early: it was cut short"});
   const u64 end = of.size() - sizeof(u64);
-  if (reader(of, end, of.size()).template number<u64>() != sum_of(end))
-    support::bad_argument({"wave25: the checkpoint's checksum is wrong: it was cut short or damaged"});
-  reader in(of, magic.size(), end);
+  if (reader(of, what, end, of.size()).template number<u64>() != sum_of(end))
+    support::bad_argument({what.name(),
+                           " has a wrong checksum: it was cut short or damaged; take an older one, or begin "
+                           "anew"});
+  reader in(of, what, what.magic.size(), end);
   if (in.template number<u64>() != fingerprint)
-    support::bad_argument(
-        {"wave25: the checkpoint belongs to another problem: grid, model, step, border, sources and "
-         "receivers must be the same"});
+    support::bad_argument({what.name(), " belongs to another problem: ", what.what_is_same,
+                           " must be the same; give those with which it was written, or begin anew"});
   return in;
 }
-inline auto opened(const bytes_reader& of, std::string_view bytes, std::string_view magic, u64 fingerprint,
-                   const char* maker) {
-  return opened(of, magic, fingerprint, maker, [&](u64 n) {
+inline auto opened(const bytes_reader& of, std::string_view bytes, const checkpoint_bytes& what,
+                   u64 fingerprint) {
+  return opened(of, what, fingerprint, [&](u64 n) {
     support::fingerprint sum;
     sum.add(bytes.data(), static_cast<std::size_t>(n));
     return sum.value();
@@ -119,7 +144,8 @@ inline auto opened(const bytes_reader& of, std::string_view bytes, std::string_v
 
 /// Continues from what a file has. Collective.
 template <class Simulation>
-void go_on(Simulation& s, const support::file_reader& from, saved_state&& saved, const char* maker) {
+void go_on(Simulation& s, const support::file_reader& from, saved_state&& saved,
+           const checkpoint_bytes& what) {
   const auto is_whole = [](const grid::state_on_pes<f32>& to,
                            const std::vector<grid::line_array<f32>>& fields,
                            const std::vector<saved_numbers>& of) {
@@ -131,8 +157,8 @@ void go_on(Simulation& s, const support::file_reader& from, saved_state&& saved,
   if (saved.time < 0 || !is_whole(there, there.now, saved.now) ||
       !is_whole(there, there.before, saved.before) ||
       (saved.border.count != 0 && saved.border.count != there.count(there.border)))
-    support::bad_argument(
-        {maker, ": the checkpoint is damaged: it does not have a number for each cell of its problem"});
+    what.damaged("it does not have a number for each cell of its problem");
+  traces(what.maker, saved.time, saved.traces, saved.traces.size());  // as many as its problem has receivers
   s.restore(saved.time, std::move(saved.traces), [&](const grid::state_on_pes<f32>& to) {
     for (std::size_t f = 0; f < to.now.size(); ++f) grid::read(from, saved.now[f].at, to, to.now[f]);
     for (std::size_t f = 0; f < to.before.size(); ++f) grid::read(from, saved.before[f].at, to, to.before[f]);
@@ -247,11 +273,10 @@ saved_state saved_in(reader<Source>& in, const problem& p) {
   s.time = in.template number<i64>();
   const u64 n = p.size.count();
   s.now = {in.pass(n)}, s.before = {in.pass(n)}, s.border = in.pass(begins_of_memory(p).back());
-  if (in.template number<u64>() != p.receivers.size())
-    support::bad_argument({"wave25: the checkpoint is damaged: it has another number of traces"});
+  if (in.template number<u64>() != p.receivers.size()) in.what().damaged("it has another number of traces");
   for (std::size_t i = 0; i < p.receivers.size(); ++i)
     s.traces.push_back(in.numbers(static_cast<u64>(s.time)));
-  if (!in.empty()) support::bad_argument({"wave25: the checkpoint is damaged: it goes on after its end"});
+  if (!in.empty()) in.what().damaged("it goes on after its end");
   return s;
 }
 
@@ -266,7 +291,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
 /// Throws std::invalid_argument that names the mistake in the bytes.
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
   const checks::bytes_reader of(bytes);
-  auto in = checks::opened(of, bytes, checks::checkpoint_magic, fingerprint_of(p), "wave25");
+  auto in = checks::opened(of, bytes, checks::of_wave25, fingerprint_of(p));
   checks::saved_state s = checks::saved_in(in, p);
   return {s.time, in.at(s.now[0]), in.at(s.before[0]), in.at(s.border), std::move(s.traces)};
 }
@@ -282,13 +307,15 @@ template <class Storage, class Program, class File>
 void write_checkpoint(simulation_on<Storage, Program>& s, File& to) {
   checks::writer_of(s).write(to);
 }
-/// Continues from the checkpoint in a file that all ranks have opened. Throws std::invalid_argument, on all
-/// of them, as state_from_bytes does; then the simulation is what it was. Collective.
+/// Continues from the checkpoint in a file that all ranks have opened. Throws std::invalid_argument with the
+/// name of the file, on all of them, as state_from_bytes does; then the simulation is what it was.
+/// Collective.
 template <class Storage, class Program>
 void read_checkpoint(simulation_on<Storage, Program>& s, const support::file_reader& from) {
-  auto in = checks::opened(from, checks::checkpoint_magic, fingerprint_of(s.of()), "wave25",
+  const checks::checkpoint_bytes what = checks::of_wave25.in(from.name());
+  auto in = checks::opened(from, what, fingerprint_of(s.of()),
                            [&](u64 n) { return grid::fingerprint_of_bytes(from, n, s.on_pes()); });
-  checks::go_on(s, from, checks::saved_in(in, s.of()), "wave25");
+  checks::go_on(s, from, checks::saved_in(in, s.of()), what);
 }
 
 }  // namespace wsl::wave25

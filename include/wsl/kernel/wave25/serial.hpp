@@ -21,13 +21,24 @@ class serial {
         traces_(p.receivers.size()) {}
 
   void run(int steps) {
+    if (steps < 0) support::bad_argument({"wave25: run(", steps, ") asks for fewer than 0 steps"});
     for (int i = 0; i < steps; ++i) step();
   }
 
   /// Arrays of x * y * z cells, z fastest.
   const std::vector<f64>& field() const { return now_; }
-  const std::vector<f64>& trace(std::size_t receiver) const { return traces_[receiver]; }
-  void set(const std::vector<f64>& now, const std::vector<f64>& before) { now_ = now, before_ = before; }
+  const std::vector<f64>& trace(std::size_t receiver) const {
+    if (receiver >= traces_.size())
+      support::bad_argument({"wave25: there is no receiver ", receiver, "; the problem has ", traces_.size(),
+                             ", which count from 0"});
+    return traces_[receiver];
+  }
+  void set(const std::vector<f64>& now, const std::vector<f64>& before) {
+    if (now.size() != p_.size.count() || before.size() != p_.size.count())
+      support::bad_argument({"wave25: fields of ", now.size(), " and ", before.size(),
+                             " numbers are none of a grid of ", text(p_.size), " cells"});
+    now_ = now, before_ = before;
+  }
 
  private:
   f64 u(int x, int y, int z) const {

@@ -8,6 +8,7 @@
 // nor on threads, nor on the ranks of `mpi::world()`, bit for bit. A rank has the cells of its own PEs only;
 // then all functions of a simulation are collective, and all ranks get the same.
 #pragma once
+#include <cmath>
 #include <tuple>
 
 #include "../../fabric/host_gather.hpp"
@@ -33,10 +34,30 @@ struct options {
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
-  std::vector<std::vector<f32>> traces;
+  std::vector<std::vector<f32>> traces;  ///< one number a step, since the run began or went on without traces
 };
 
 namespace checks {
+
+/// Throws std::invalid_argument for traces of a state after so many steps that no run has left. There is one
+/// for each receiver, or none. They may be shorter than the run, which may have begun without them.
+inline void traces(const char* maker, i64 time, const std::vector<std::vector<f32>>& all,
+                   std::size_t receivers) {
+  if (time < 0 || (!all.empty() && all.size() != receivers))
+    support::bad_argument({maker, ": the state is after ", time, " steps and has ", all.size(),
+                           " traces; the problem has ", receivers, " receivers"});
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].size() != all[0].size() || static_cast<i64>(all[i].size()) > time)
+      support::bad_argument({maker, ": the state is after ", time, " steps, its trace 0 has ", all[0].size(),
+                             " numbers and its trace ", i, " has ", all[i].size(),
+                             "; traces have one a step, or leave out all of them"});
+}
+inline void finite(const char* maker, const char* what, const std::vector<f32>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (!std::isfinite(numbers[i]))
+      support::bad_argument(
+          {maker, ": ", what, " of the state is not a finite number at index ", i, " of ", numbers.size()});
+}
 
 /// The numbers that the border of a problem remembers: where those of each line begin, in the order of the
 /// lines, and their end.
@@ -66,6 +87,7 @@ class simulation_on {
         step_(p.time_step()),
         cut_(cut),
         fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine),
+        processes_(engine),
         memory_begins_(checks::begins_of_memory(p)),
         traces_(p.receivers.size()) {
     problem_.step = step_;  // found once, and not by each PE in all velocities
@@ -100,8 +122,12 @@ class simulation_on {
   fabric& wafer() { return fabric_; }
 
   /// Marches `steps` time steps. Returns the cycles that they took on an engine that counts them, with the
-  /// arithmetic of a wafer's lines; that of blocks, which are for this computer, is not charged.
+  /// arithmetic of a wafer's lines; that of blocks, which are for this computer, is not charged. Throws
+  /// std::invalid_argument for fewer than 0 steps; and fault, on all ranks, if they do not ask for the same.
   u64 run(i64 steps) {
+    processes_.require_same("number of steps of a wave25 simulation",
+                            [&](support::fingerprint& f) { f.add(steps), f.add(time_); });
+    if (steps < 0) support::bad_argument({"wave25: run(", steps, ") asks for fewer than 0 steps"});
     u64 cycles = 0;
     while (steps > 0) {
       const int now = static_cast<int>(std::min<i64>(steps, most_steps_a_launch));
@@ -132,8 +158,13 @@ class simulation_on {
   void each_own_block(F f) {
     grid::each_own_block(on_pes(), f);
   }
-  /// The trace of receiver i, one sample a step.
-  const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
+  /// The trace of receiver i, one sample a step; throws std::invalid_argument if there is no such receiver.
+  const std::vector<f32>& trace(std::size_t i) const {
+    if (i >= traces_.size())
+      support::bad_argument(
+          {"wave25: there is no receiver ", i, "; the problem has ", traces_.size(), ", which count from 0"});
+    return traces_[i];
+  }
 
   state save() {
     std::vector<f32> remembered(memory_begins_.back());
@@ -146,7 +177,9 @@ class simulation_on {
             traces_};
   }
   /// Continues from a state of the same problem, or from any field and the one before it: then phi and
-  /// traces may be empty. Throws std::invalid_argument for a state of another size.
+  /// traces may be empty. Throws std::invalid_argument for a state of another size, with traces that differ
+  /// in length or are longer than its run, or with a number that is not finite; then the simulation is what
+  /// it was.
   void restore(const state& s) {
     const std::size_t n = problem_.size.count();
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
@@ -155,6 +188,9 @@ class simulation_on {
       support::bad_argument({"wave25: the state is not one of this problem: it has ", s.now.size(),
                              " cells and ", s.traces.size(), " traces, the problem ", n, " and ",
                              traces_.size()});
+    checks::traces("wave25", s.time, s.traces, traces_.size());
+    checks::finite("wave25", "the field", s.now), checks::finite("wave25", "the field before", s.before);
+    checks::finite("wave25", "what the border remembers", s.phi);
     time_ = s.time;
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
@@ -187,9 +223,13 @@ class simulation_on {
         all.blocks.push_back({{x, y}, cut_.own({x, y}), fabric_.here({x, y})});
     return all;
   }
-  /// Continues after so many steps, with these traces, from the numbers that `fill(on_pes())` sets.
+  /// Continues after so many steps, with a trace for each receiver or none, from the numbers that
+  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws
+  /// std::invalid_argument as the other one does for steps and traces.
   template <class F>
   void restore(i64 time, std::vector<std::vector<f32>> traces, F fill) {
+    checks::traces("wave25", time, traces, traces_.size());
+    if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     fill(on_pes());
@@ -313,6 +353,7 @@ class simulation_on {
   f64 step_;  ///< s
   partition cut_;
   fabric fabric_;
+  kernel::agreement processes_;
   i64 time_ = 0;
   struct taker {
     coord pe;
