@@ -15,6 +15,7 @@
 #include <vector>
 #include <wsl/support/file_error.hpp>
 
+#include "../copies.hpp"
 #include "../run.hpp"
 #include "command.hpp"
 #include "ranks.hpp"
@@ -72,6 +73,7 @@ int run_trainer(const char* program, int argc, char** argv, int (*f)(int, char**
   app::says = &ranks::first_to_say;
   return app::run(program, [&] {
     if (is_for_cluster(argc, argv)) become_wsl_ctl(program, argc, argv);
+    if (!ranks::has_mpi()) app::refuse_copies("or start it alone");
     try {
       return f(argc, argv);
     } catch (const std::invalid_argument& e) {

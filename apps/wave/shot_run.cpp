@@ -153,15 +153,10 @@ class shot_run {
     require_medium(file);
     try {
       read_checkpoint(simulation_, file);
+    } catch (const support::file_error&) {  // it cannot be read
+      throw;
     } catch (const std::invalid_argument& e) {
-      const std::string why = sentence_of(e);
-      if (why.find(name) != why.npos) throw;  // it cannot be read
-      if (why.find("another problem") != why.npos)
-        refuse(
-            "{}: {}; give the options with which it was written, or another --out, or remove it to begin "
-            "anew",
-            name, why);
-      refuse("{}: {}; remove it to begin anew", name, why);
+      refuse("{}: remove it, or give another --out", sentence_of(e));
     }
     if (now() > asked_.steps)
       refuse(
