@@ -169,18 +169,16 @@ class shot_run {
   }
   /// Throws if a checkpoint is one of a medium of another kind, whose bytes say so.
   static void require_medium(const support::file_reader& file) {
-    constexpr std::string_view of_velocity = wave25::checks::checkpoint_magic,
-                               of_others = seismic::checks::checkpoint_magic;
     constexpr bool is_isotropic = std::is_same_v<Medium, isotropic>;
-    constexpr std::string_view other = is_isotropic ? of_others : of_velocity;
+    constexpr std::string_view other =
+        (is_isotropic ? seismic::checks::of_seismic : wave25::checks::of_wave25).magic;
     std::string begin(other.size(), '\0');
     if (file.size() < begin.size()) return;
     file.read(0, begin.data(), begin.size());
     if (begin == other)
       refuse(
           "{}: it is the checkpoint of a run {}: give the options with which it was written, or another "
-          "--out, "
-          "or remove it to begin anew",
+          "--out, or remove it to begin anew",
           file.name(),
           is_isotropic ? "with --density, or with --epsilon or --delta"
                        : "without --density, --epsilon and --delta");
