@@ -21,8 +21,8 @@ namespace wsl::engines {
 ///   run_local(ready)    runs one of them
 ///   run_arrived(colors) runs the data or control task of the first word of one of these colors, if it may
 ///   arrived_first()     whether, against the rule, arrived words go before local tasks now
-/// Each `run_...` returns whether a task ran. It is inlined because copying what `engine` has would stall every
-/// task.
+/// Each `run_...` returns whether a task ran. It is inlined because copying what `engine` has would stall
+/// every task.
 template <class Engine>
 [[gnu::always_inline]] inline bool run_next_task(const pe_state& s, Engine engine) {
   if (engine.called()) return engine.run_call();

@@ -203,8 +203,8 @@ class pe {
     engines::send_window& out = state_.window_of(c.id);
     const int at = out.next();
     if (at >= out.limit()) [[unlikely]] {
-      // The limit of a closed window is far below zero. (A test of it would make the loop of a data task so long
-      // that GCC no longer takes conditions out of it.)
+      // The limit of a closed window is far below zero. (A test of it would make the loop of a data task so
+      // long that GCC no longer takes conditions out of it.)
       if (at >= out.limit() + state_.sends_at_most) return refuse(c);
       state_.interrupted = true;
       if (engines::engine_port::send_order* const orders = state_.image->engine->orders)
