@@ -369,7 +369,11 @@ void take_defaults_of_zoo(train_app::fields& f, model_params& m) {
   set_default_of_zoo(f, "model.embedding_initializer", usual);
   if (is_of_gptj) {
     // `initializer` is of queries, keys and values alone; all other matrices begin as the outputs.
+    const bool are_alike = !m.mup.is_given() && !f.is_given("model.initializer") &&
+                           !f.is_given("model.output_layer_initializer") &&
+                           !f.is_given("model.ffn_initializer");
     set_default_of_zoo(f, "model.initializer", usual);
+    if (are_alike) return;  // then that says it of all
     set_default_of_zoo(f, "model.output_layer_initializer", usual);
     const std::string outputs = f.named("model.output_layer_initializer").front()->text();
     set_default_of_zoo(f, "model.ffn_initializer", outputs);
