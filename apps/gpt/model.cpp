@@ -355,7 +355,7 @@ void take_defaults_of_zoo(train_app::fields& f, model_params& m) {
   const bool is_of_gptj =
       m.name == "gptj" || m.name == "gpt-neox" || m.name == "gpt_neox" || m.name == "falcon";
   set_default_of_zoo(f, "model.dropout_rate", "0.1");
-  // Of gpt2_model.py this is so since Release_2.4.0, which reads the trainer form; before, it is dropout_rate.
+  // Of gpt2_model.py so it is since Release_2.4.0, which reads the trainer form; before, it is dropout_rate.
   if (is_of_gptj || f.words().is_trainer_form) set_default_of_zoo(f, "model.attention_dropout_rate", "0.1");
   if (m.experts > 0) {
     set_default_of_zoo(f, "model.num_experts_per_token", "1");
