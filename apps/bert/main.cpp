@@ -33,6 +33,7 @@ void take_folder(fields& f, options& o) {
     const auto [family, e] = ml::read_hugging_face_config<ml::encoder>(fmt::format("{}/config.json", o.hf));
     const model_params asked = std::exchange(o.model, model_params::of(e, family->model_type));
     o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
+    o.model.ffn_dropout = std::max(asked.ffn_dropout, 0.);  // transformers has none there
     o.model.mlm_loss_weight = asked.mlm_loss_weight, o.model.num_classes = asked.num_classes;
     o.model.disable_nsp = asked.disable_nsp, o.model.deviation = asked.deviation;
   });
@@ -243,6 +244,17 @@ void predict(const fields& f, options& o, const run_of_texts& r, const text_app:
 void write_model(options& o, const run_of_texts& r, const text_app::stage& now) {
   if (o.out.empty())
     throw std::invalid_argument("export needs --out, a folder for the files of Hugging Face");
+  // A model of hidden words and next sentences is exported for its encoder, and classes hang on the pooler.
+  if (o.model.has_pooler_of_its_own(r.goal)) {
+    const std::string what =
+        fmt::format("the pooler of {} has {} (model.pooler_nonlinearity), and that of Hugging Face tanh",
+                    now.checkpoint, o.model.pooler_nonlinearity);
+    if (r.goal == ml::encoder_task::sequence_classes)
+      throw std::invalid_argument(
+          what +
+          ", so that there the classes would be others: train with --pooler_nonlinearity tanh to export");
+    std::fprintf(stderr, "wsl-bert: %s: there it judges next sentences otherwise\n", what.c_str());
+  }
   const auto m = text_app::trained(now.checkpoint, o.common, r.what);
   std::vector<std::string> classes = r.meaning.classes;
   while (!classes.empty() && std::ssize(classes) < o.model.num_classes)

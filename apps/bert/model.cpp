@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <params.hpp>
+#include <synthetic.hpp>
 #include <wsl/ml/io/hugging_face/config.hpp>
 #include <wsl/ml/model/mup.hpp>
 
@@ -59,6 +60,12 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
       .at_least(0)
       .at_most(1);
+  f.add("ffn_dropout_rate", m.ffn_dropout,
+        "inside the feed-forward part, between its matrices; null: dropout_rate, as in the Model Zoo; 0 with "
+        "hf (of "
+        "this program)")
+      .at_least(0)
+      .at_most(1);
   f.add("disable_nsp", m.disable_nsp, "pre-training guesses hidden words only, not next sentences");
   f.add("mlm_loss_weight", m.mlm_loss_weight, "factor of the loss of hidden words; null: 1").above(0);
   f.add(
@@ -90,7 +97,8 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("pad_token_id", m.pad_token_id, "of padding, whose embedding is not learnt").at_least(0);
   f.honours("position_embedding_type", {"learned"});
   f.honours("attention_type", {"scaled_dot_product"});
-  f.honours("pooler_nonlinearity", {"tanh"});
+  f.add("pooler_nonlinearity", m.pooler_nonlinearity, "of the summary of a text from its first token")
+      .one_of({"tanh", "gelu", "gelu_new", "relu", "silu"});
   f.honours("problem_type", {"single_label_classification"}, "a text has one class");
   f.add("include_padding_in_loss", m.include_padding, "of tags: padding has the tag labels_pad_id, too");
   f.honours("use_cls_bias", {"true"});
@@ -128,7 +136,17 @@ void declare(train_app::fields& f, model_params& m) {
     // An encoder that does not guess next sentences, such as RoBERTa, does not tell sentences apart.
     if (m.disable_nsp) set_default_of_zoo(all, "model.num_segments", "0");
     const std::vector<train_app::field*> data = all.named("train_input.data_processor");
-    if (!data.empty() && data.front()->text() == "BertTokenClassifierDataProcessor") {
+    const std::string of_data = data.empty() ? "" : data.front()->text();
+    const bool of_words = of_data == "BertCSVDynamicMaskDataProcessor" || of_data == "BertCSVDataProcessor" ||
+                          of_data == "BertHDF5DataProcessor" || of_data == train_app::synthetic_processor,
+               of_texts = of_data == "BertClassifierDataProcessor" || of_data == "SST2DataProcessor" ||
+                          of_data == "MNLIDataProcessor";
+    // losses/BertPretrainModelLoss.py: the sum, divided by the sequences, times 1.
+    if (of_words && !all.is_given("model.mlm_loss_scaling"))
+      set_default_of_zoo(all, "model.mlm_loss_weight", "1");
+    if (of_texts || (of_words && !m.disable_nsp))
+      set_default_of_zoo(all, "model.pooler_nonlinearity", m.nonlinearity);
+    if (of_data == "BertTokenClassifierDataProcessor") {
       set_default_of_zoo(all, "model.dropout_rate", "0");
       const std::vector<train_app::field*> length = all.named("train_input.max_sequence_length");
       if (!m.include_padding) set_default_of_zoo(all, "model.loss_weight", "1");
@@ -189,6 +207,9 @@ ml::encoder model_params::encoder(ml::encoder_task task) const {
        .filter = filter_size,
        .token_types = num_segments,
        .between = value_of(nonlinearities, nonlinearity),
+       .of_pooler = pooler_nonlinearity == "tanh"
+                        ? std::nullopt
+                        : std::optional(value_of(nonlinearities, pooler_nonlinearity)),
        .epsilon = static_cast<wsl::f32>(epsilon),
        .deviation = static_cast<wsl::f32>(deviation),
        .unused_positions = unused_positions,
@@ -197,6 +218,7 @@ ml::encoder model_params::encoder(ml::encoder_task task) const {
        .shared_projection = attention_style == shared_kv,
        .dropout = static_cast<wsl::f32>(dropout),
        .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+       .inner_dropout = static_cast<wsl::f32>(ffn_dropout < 0 ? dropout : ffn_dropout),
        .usual = train_app::start_of(initializer),
        .task = task,
        .classes = num_classes ? num_classes : 2,
@@ -260,9 +282,16 @@ train_app::named_words model_params::architecture(ml::encoder_task task) const {
   };
   factor("factor of scores", e.attention_scale, 0), factor("embeddings_scale", e.embedding_scale, 1);
   factor("factor of logits", e.logit_scale, 1);
+  if (has_pooler_of_its_own(task)) all.emplace_back("pooler_nonlinearity", pooler_nonlinearity);
   if (task == ml::encoder_task::sequence_classes || task == ml::encoder_task::token_classes)
     all.emplace_back("num_classes", std::to_string(e.classes));
   return all;
+}
+
+bool model_params::has_pooler_of_its_own(ml::encoder_task task) const {
+  const bool has_pooler =
+      task == ml::encoder_task::next_sentence || task == ml::encoder_task::sequence_classes;
+  return has_pooler && pooler_nonlinearity != "tanh";
 }
 
 std::string model_params::words() const {

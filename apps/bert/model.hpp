@@ -12,11 +12,11 @@ using train_app::f64;
 using train_app::i64;
 
 struct model_params {
-  std::string name = "bert", nonlinearity = "gelu", attention_style;
+  std::string name = "bert", nonlinearity = "gelu", pooler_nonlinearity = "tanh", attention_style;
   int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0,
       num_segments = 2, projected_dims = 0, num_classes = 0;
   f64 epsilon = 1e-12, deviation = 0.02, dropout = 0.1, attention_dropout = -1, mlm_loss_weight = -1,
-      loss_weight = -1, task_dropout = -1;
+      loss_weight = -1, task_dropout = -1, ffn_dropout = -1;
   train_app::normal_part initializer = {};
   std::string mlm_loss_scaling;  ///< empty: batch_size if mlm_loss_weight is given, or else num_masked
   bool disable_nsp = false, include_padding = false;
@@ -33,6 +33,8 @@ struct model_params {
   wsl::ml::encoder encoder(wsl::ml::encoder_task task) const;
   /// The architecture of the model, without settings of the training alone.
   train_app::named_words architecture(wsl::ml::encoder_task task) const;
+  /// Whether a pooler counts that is not BERT's as published, whose nonlinearity is tanh.
+  bool has_pooler_of_its_own(wsl::ml::encoder_task task) const;
   /// "bert, 4 layers, 4 heads, width 128"
   std::string words() const;
 

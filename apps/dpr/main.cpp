@@ -32,6 +32,7 @@ void take_folders(fields& f, options& o) {
     const ml::dual_encoder d = ml::read_dpr_config(o.folders(), !o.model.use_biencoder);
     const model_params asked = std::exchange(o.model, model_params::of(d, o.hf));
     o.model.dropout = asked.dropout, o.model.attention_dropout = asked.attention_dropout;
+    o.model.ffn_dropout = std::max(asked.ffn_dropout, 0.);  // transformers has none there
     o.model.use_biencoder = asked.use_biencoder, o.model.temperature = asked.temperature;
     o.model.mutual_information = asked.mutual_information, o.model.deviation = asked.deviation;
     if (ml::hugging_face::dpr_half{o.folders().questions, true}.is_bert())

@@ -59,6 +59,12 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
       .at_least(0)
       .at_most(1);
+  f.add("ffn_dropout_rate", m.ffn_dropout,
+        "inside the feed-forward part, between its matrices; null: dropout_rate, as in the Model Zoo; 0 with "
+        "hf (of "
+        "this program)")
+      .at_least(0)
+      .at_most(1);
   f.add("pad_token_id", m.pad_token_id, "of padding, whose embedding is not learnt").at_least(0);
   f.add("projection_dim", m.projection_dim,
         "features to which the state of the first token is projected; 0: it is the vector itself")
@@ -119,6 +125,7 @@ ml::dual_encoder model_params::pair(int passages_of_question) const {
       .padding = pad_token_id,
       .dropout = static_cast<wsl::f32>(dropout),
       .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout),
+      .inner_dropout = static_cast<wsl::f32>(ffn_dropout < 0 ? dropout : ffn_dropout),
       .usual = train_app::start_of(initializer)};
   return {.questions = e,
           .passages = e,

@@ -15,7 +15,8 @@ struct model_params {
   std::string nonlinearity = "gelu";
   int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0,
       num_segments = 2, projection_dim = 0, pad_token_id = 0;
-  f64 epsilon = 1e-12, deviation = 0.02, dropout = 0.1, attention_dropout = -1, temperature = 1;
+  f64 epsilon = 1e-12, deviation = 0.02, dropout = 0.1, attention_dropout = -1, ffn_dropout = -1,
+      temperature = 1;
   train_app::normal_part initializer = {};
   bool use_biencoder = true, mutual_information = false;
 

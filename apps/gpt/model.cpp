@@ -352,11 +352,36 @@ void take_defaults_of_zoo(train_app::fields& f, model_params& m) {
         set_default_of_zoo(f, "optimizer.loss_scaling_factor", "1");
     }
   }
+  const bool is_of_gptj =
+      m.name == "gptj" || m.name == "gpt-neox" || m.name == "gpt_neox" || m.name == "falcon";
+  set_default_of_zoo(f, "model.dropout_rate", "0.1");
+  // Of gpt2_model.py so it is since Release_2.4.0, which reads the trainer form; before, it is dropout_rate.
+  if (is_of_gptj || f.words().is_trainer_form) set_default_of_zoo(f, "model.attention_dropout_rate", "0.1");
+  if (m.experts > 0) {
+    set_default_of_zoo(f, "model.num_experts_per_token", "1");
+    set_default_of_zoo(f, "model.load_balancing_loss_coef", "0");
+  }
+  // The name of a model would say another one later.
+  for (const char* name : {"gpt2", "gpt3", "gptj", "bloom", "santacoder", "starcoder"})
+    if (m.name == name && !f.is_given("model.nonlinearity"))
+      f.read_option(*f.named("model.nonlinearity").front(), "gelu", train_app::default_of_zoo);
   const std::string usual = cut_normal_of_zoo(m.deviation);
   set_default_of_zoo(f, "model.embedding_initializer", usual);
+  if (is_of_gptj) {
+    // `initializer` is of queries, keys and values alone; all other matrices begin as the outputs.
+    const bool are_alike = !m.mup.is_given() && !f.is_given("model.initializer") &&
+                           !f.is_given("model.output_layer_initializer") &&
+                           !f.is_given("model.ffn_initializer");
+    set_default_of_zoo(f, "model.initializer", usual);
+    if (are_alike) return;  // then that says it of all
+    set_default_of_zoo(f, "model.output_layer_initializer", usual);
+    const std::string outputs = f.named("model.output_layer_initializer").front()->text();
+    set_default_of_zoo(f, "model.ffn_initializer", outputs);
+    set_default_of_zoo(f, "model.ffn_output_layer_initializer", outputs);
+    return;
+  }
   if (f.is_given("model.initializer")) return;
   set_default_of_zoo(f, "model.initializer", usual);
-  if (m.name == "gptj" || m.name == "gpt-neox" || m.name == "gpt_neox" || m.name == "falcon") return;
   // With muP the library has the factor for the depth.
   const f64 of_depth = m.mup.is_given() ? 1 : std::sqrt(2. * m.layers);
   if (m.layers > 0)

@@ -32,6 +32,11 @@ void declare_model(fields& f, model_params& m) {
   f.add("hidden_size", m.hidden_size, "features of each of those").at_least(1).at_most(1 << 20);
   f.add("activation_fn", m.activation, "after each hidden layer").one_of({"relu", "gelu", "silu"});
   f.add("use_bias", m.use_bias, "of the layers");
+  f.add("uniform_biases", m.uniform_biases,
+        "biases start anywhere between -1 and 1 / sqrt(inputs), as those of nn.Linear; false: at 0 (of this "
+        "program)");
+  // fc_mnist/pytorch/model.py leaves them to nn.Linear.
+  f.in_the_zoo([](fields& all) { set_default_of_zoo(all, "model.uniform_biases", "true"); });
   f.add("dropout", m.dropout, "must be 0").at_least(0).at_most(0);
   f.no_effect("true or false", {"to_float16"}, "model.mixed_precision says it");
   f.no_effect("true or false", {"compute_eval_metrics"}, "evaluations print all that they measure");
@@ -54,7 +59,8 @@ ml::network model_params::network() const {
   int x = n.input("input", 784), number = 0;
   const auto linear = [&](i64 outputs) {
     const auto start = ml::initial::uniform(1 / std::sqrt(static_cast<wsl::f32>(n.width(x))));
-    x = n.linear("linear " + std::to_string(number), x, static_cast<int>(outputs), use_bias, start);
+    x = n.linear("linear " + std::to_string(number), x, static_cast<int>(outputs), use_bias, start,
+                 uniform_biases ? start : ml::initial::constant(0));
   };
   for (const i64 outputs : sizes()) {
     linear(outputs);

@@ -15,6 +15,7 @@ struct model_params {
   std::vector<i64> hidden_sizes;
   i64 depth = 0, hidden_size = 0;
   bool use_bias = true;
+  bool uniform_biases = false;  ///< they start as those of PyTorch's nn.Linear
   f64 dropout = 0;
 
   std::vector<i64> sizes() const {

@@ -78,12 +78,16 @@ void declare(train_app::fields& f, model_params& m) {
   f.in_the_zoo([&m](train_app::fields& all) {
     if (m.name == "t5" && !m.transformer_start && !m.has_mup() && !all.is_given("model.initializer_range"))
       train_app::set_default_of_zoo(all, "model.initializer_factor", "1");
+    // losses/T5ForConditionalGenerationLoss.py: the weight counts with the scaling batch_size only.
+    train_app::set_default_of_zoo(all, "model.mlm_loss_scaling", "batch_size");
+    if (m.loss_scaling == "batch_size") train_app::set_default_of_zoo(all, "model.lm_loss_weight", "1");
   });
   f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
       .at_least(0)
       .at_most(1);
-  f.add("label_smoothing", m.label_smoothing, "the part of a target that all tokens share")
+  f.add("label_smoothing", m.label_smoothing,
+        "the part of a target that all tokens share; in training only, evaluations take none")
       .at_least(0)
       .at_most(1);
   f.add("share_encoder_decoder_embedding", m.share_embeddings, "both sides have one table of tokens");

@@ -371,11 +371,12 @@ TEST_CASE("The loss scale follows the finite steps and the overflows") {
 
 TEST_CASE("Which parameters decay") {
   const ml::parameter matrix{"a.weight", 3, 4, {}}, bias{"a.bias", 1, 4, {}}, gain{"n.gain", 1, 4, {}},
-      row{"b.weight", 1, 4, {}};
+      row{"b.weight", 1, 4, {}}, relative{"encoder layer 0 attention.relative", 8, 2, {}};
   using ml::decays;
   CHECK((does_decay(decays::all, bias) && does_decay(decays::all, matrix)));
   CHECK((does_decay(decays::matrices, matrix) && !does_decay(decays::matrices, row) &&
          !does_decay(decays::matrices, gain)));
+  CHECK(!does_decay(decays::not_bias_or_norm, relative));
   CHECK((does_decay(decays::not_bias_or_norm, row) && !does_decay(decays::not_bias_or_norm, bias) &&
          !does_decay(decays::not_bias_or_norm, gain)));
 }

@@ -78,6 +78,7 @@ class loss_stage : public stage {
 /// arXiv:2204.02311).
 struct cross_entropy_settings {
   f32 label_smoothing = 0, z_loss = 0;
+  bool smooths_evaluation = true;  ///< false: labels are smoothed in training only, as by the Model Zoo's T5
   /// A target that says that its token does not count.
   std::optional<i32> ignore_index = {};
   int targets = -1;  ///< a value made by `classes`; -1: a new one named "targets"
@@ -108,7 +109,8 @@ class cross_entropy_stage final : public loss_stage {
     const int positions = logits.columns() / classes_;
     bool overwrite = false;
     const matrix<f32> d = store.gradient(inputs[0], overwrite);
-    const cross_entropy_rule rule{how_.label_smoothing, how_.z_loss, how_.ignore_index};
+    const bool smooths = how_.smooths_evaluation || store.is_training();
+    const cross_entropy_rule rule{smooths ? how_.label_smoothing : 0, how_.z_loss, how_.ignore_index};
     std::vector<f32> apart(overwrite ? 0 : static_cast<std::size_t>(classes_));
     f64 sum = 0;
     for (int t = 0; t < logits.rows(); ++t)

@@ -47,6 +47,7 @@ struct encoder {
   int filter = 0;       ///< features inside the feed-forward part; 0: 4 * width
   int token_types = 2;  ///< such as first and second sentence; 0: a model that does not tell them apart
   nonlinearity between = nonlinearity::gelu;
+  std::optional<nonlinearity> of_pooler = {};  ///< none: tanh
   f32 epsilon = 1e-12f,
       deviation = 0.02f;     ///< added to the variance in norms; standard deviation of the initial weights
   int unused_positions = 0;  ///< rows before that of the first position in its table (RoBERTa: 2)
@@ -58,6 +59,7 @@ struct encoder {
   int projected = 0;
   bool shared_projection = false;
   f32 dropout = 0, attention_dropout = 0;  ///< as those of a decoder
+  f32 inner_dropout = 0;                   ///< inside the feed-forward part, after `between`
   f32 attention_scale = 0;                 ///< factor of the scores; 0: 1 / sqrt(head width)
   f32 embedding_scale = 1;                 ///< factor of the embedding, before its norm
   f32 logit_scale = 1;                     ///< of the logits of hidden words and next sentences
@@ -145,6 +147,7 @@ struct encoder {
     x = n.norm(name + "norm 1", n.sum(name + "sum 1", x, n.dropout(name + "dropout 1", y, dropout)), epsilon);
     y = activated(n, name + "between", n.linear(name + "up", x, inner_width(), true, start(starts.up)),
                   between);
+    y = n.dropout(name + "dropout between", y, inner_dropout);
     y = n.linear(name + "down", y, width, true, start(starts.down));
     return n.norm(name + "norm 2", n.sum(name + "sum 2", x, n.dropout(name + "dropout 2", y, dropout)),
                   epsilon);
@@ -198,6 +201,7 @@ struct encoder {
     const int y = n.linear("pooler", n.first_token("first token", x), width, true,
                            starts.attention.value_or(usual_start()));
     if (rates.pooler != 1) n.scale_rates({"pooler.weight"}, rates.pooler);
+    if (of_pooler) return activated(n, "pooler between", y, *of_pooler);
     return n.activation<hyperbolic_tangent>("pooler tanh", y);
   }
 };

@@ -69,7 +69,7 @@ struct encoder_decoder {
   f32 inner_dropout = -1;                  ///< inside the feed-forward parts of the encoder; below 0: dropout
   bool drops_embedding_twice = false;
   std::optional<bool> drops_last = {};  ///< what a side gives is dropped; none: as norm_first
-  f32 label_smoothing = 0;
+  f32 label_smoothing = 0;              ///< in training
   std::optional<initial> embedding_start = {}, head_start = {};  ///< none: as `deviation` says
   std::optional<initial> relative_start = {};                    ///< of relative positions, the same
   side_starts encoder_starts = {}, decoder_starts = {};
@@ -109,6 +109,7 @@ struct encoder_decoder {
     scale_rates(n);
     n.cross_entropy("loss", logits,
                     {.label_smoothing = label_smoothing,
+                     .smooths_evaluation = false,
                      .ignore_index = no_label,
                      .targets = n.classes("labels", vocabulary, 1, text),
                      .factor = loss_factor,

@@ -249,7 +249,9 @@ class network {
     return embedding_of(name, ids, width, {.positions = positions, .start = start, .unused = unused});
   }
   int embedding_of(const std::string& name, int ids, int width, const embedding_settings& how);
-  int linear(const std::string& name, int x, int outputs, bool bias, initial start);
+  /// The bias begins at 0 unless it is said otherwise.
+  int linear(const std::string& name, int x, int outputs, bool bias, initial start,
+             initial bias_start = initial::constant(0));
   /// Gives linear layers that are added from now on adapters. Throws std::invalid_argument for a rank that is
   /// not positive, or a dropout that is no probability.
   void adapt(const adapter_settings& how);

@@ -188,9 +188,9 @@ WSL_ML_COMPILED_PART int network::embedding_of(const std::string& name, int ids,
 }
 
 WSL_ML_COMPILED_PART int network::linear(const std::string& name, int x, int outputs, bool bias,
-                                         initial start) {
+                                         initial start, initial bias_start) {
   std::vector<parameter> parameters;
-  if (bias) parameters.push_back({"bias", 1, outputs, initial::constant(0)});
+  if (bias) parameters.push_back({"bias", 1, outputs, bias_start});
   parameters.push_back({"weight", outputs, width(x), start});
   const int y =
       add(name, std::make_unique<linear_stage>(x, next_value(), bias), {x}, outputs, std::move(parameters));

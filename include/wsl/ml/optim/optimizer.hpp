@@ -25,14 +25,15 @@
 namespace wsl::ml {
 
 /// Which parameters have weight decay: all; matrices but not vectors, which have one row; all but biases and
-/// the gains of norms, which are those whose names end in .bias or .gain (as in the Cerebras Model Zoo).
+/// the gains of norms, which are those whose names end in .bias or .gain, and the numbers that relative
+/// positions add to scores, .relative (as in the Cerebras Model Zoo, which names them a bias).
 enum class decays : u8 { all, matrices, not_bias_or_norm };
 
 inline bool does_decay(decays rule, const parameter& p) {
   if (rule == decays::all) return true;
   if (rule == decays::matrices) return p.rows > 1;
   const std::string_view name = p.name;
-  return !name.ends_with(".bias") && !name.ends_with(".gain");
+  return !name.ends_with(".bias") && !name.ends_with(".gain") && !name.ends_with(".relative");
 }
 
 /// An exponential moving average of the weights (EMA), kept beside them: after step t it is
