@@ -218,7 +218,8 @@ int logs(const options& o) {
 /// ones, `get jobs` and `cancel NAME`.
 std::vector<std::string> in_older_order(std::vector<std::string> words) {
   std::size_t k = 0;
-  while (k < words.size() && words[k].starts_with("--")) k += words[k].find('=') == words[k].npos ? 2 : 1;
+  while (k < words.size() && words[k].starts_with("--"))
+    k += std::size_t{1} + (words[k].find('=') == words[k].npos);
   if (k >= words.size() || (words[k] != "job" && words[k] != "jobs")) return words;
   const auto job = words.begin() + static_cast<std::ptrdiff_t>(k);
   if (k + 1 < words.size() && (job[1] == "list" || job[1] == "get")) job[0] = "get", job[1] = "jobs";
