@@ -694,6 +694,13 @@ bool are_names_of_one(const std::vector<field>& all, const std::string& section,
   });
 }
 
+/// Whether two values are the same, such as 0.1 and 1e-1.
+bool say_the_same(const YAML::Node& a, const YAML::Node& b) {
+  const std::optional<bool> x = truth_of(a), y = truth_of(b);
+  return a.IsScalar() && b.IsScalar() ? (x && y ? x == y : is_same(a.Scalar(), b.Scalar()))
+                                      : YAML::Dump(a) == YAML::Dump(b);
+}
+
 /// A remedy for the name of a field that another has here, where the names are not near each other.
 std::string name_here(const std::string& full_name) {
   constexpr std::array<std::pair<const char*, const char*>, 2> names{
@@ -726,12 +733,15 @@ void fields::read_maps_of(const YAML::Node& map, const std::string& section, con
     const auto is_same_field = [&, &called = name](const auto& before) {
       return !before.second.IsNull() && are_names_of_one(all_, section, before.first, called);
     };
-    if (const auto before = std::find_if(all.begin(), x, is_same_field); before != x && !value.IsNull())
-      found.add((file.starts_with("--") ? file : place(file, value)) + ": " + named_in(section, name) + " " +
-                shown(value) + " is another name of " + named_in(section, before->first) + ", which is " +
-                shown(before->second) + (file.starts_with("--") ? "" : " in " + place(file, before->second)) +
-                ": leave one of them out");
-    else
+    const auto before = std::find_if(all.begin(), x, is_same_field);
+    if (before != x && !value.IsNull()) {
+      if (!say_the_same(before->second, value))
+        found.add((file.starts_with("--") ? file : place(file, value)) + ": " + named_in(section, name) +
+                  " " + shown(value) + " is another name of " + named_in(section, before->first) +
+                  ", which is " + shown(before->second) +
+                  (file.starts_with("--") ? "" : " in " + place(file, before->second)) +
+                  ": leave one of them out");
+    } else
       found.of(
           [&, &called = name, &of_field = value] { read_named(called, of_field, section, file, overrides); });
   }

@@ -164,8 +164,8 @@ void take_single_expert(const train_app::fields& f, gpt_app::model_params& m) {
 
 /// Throws std::invalid_argument for rotary positions of more features than a head has.
 void require_rotary(const gpt_app::model_params& m) {
-  if (m.positions != "rotary" || m.heads < 1) return;
   const int all = m.attention_inner_dim ? m.attention_inner_dim : m.hidden_size;
+  if (m.positions != "rotary" || m.heads < 1 || all % m.heads) return;
   const int head = m.head_dim ? m.head_dim : all / m.heads;
   if (m.rotary_dim > head && head > 0)
     throw std::invalid_argument(
