@@ -16,7 +16,15 @@ namespace zoo_app {
 namespace {
 
 /// Fields of the Zoo's language models of which only the values are taken that change nothing.
-void declare_of_zoo(train_app::fields& f) {
+void declare_of_zoo(train_app::fields& f, const gpt_app::model_params& m) {
+  f.remark([&f, &m] {
+    const bool is_single =
+        f.is_of_user() && !m.experts && f.is_given("model.num_experts") && !f.is_asked("model.num_experts");
+    return is_single ? std::string(
+                           "model.num_experts 1 is a feed-forward part without a router, as in the Model "
+                           "Zoo, and what is said of routers has no effect")
+                     : std::string();
+  });
   const char *const not_here = "this is not supported here", *const one_way = "routers have one way here";
   for (const char* name :
        {"attention_chunk_size", "attention_logit_softcapping", "final_logit_softcapping",
@@ -48,7 +56,7 @@ void declare_of_zoo(train_app::fields& f) {
 
 void declare(train_app::fields& f, options& o) {
   declare_inputs(f, o, true);
-  declare_all_families(f, o.model), declare_of_zoo(f), declare_precision(f, o.common.precision);
+  declare_all_families(f, o.model), declare_of_zoo(f, o.model), declare_precision(f, o.common.precision);
   gpt_app::declare_lora(f, o.lora), gpt_app::declare_preferences(f, o.preferences);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run, o.common.reports);
@@ -153,13 +161,17 @@ void take_folder(train_app::fields& f, options& o, const std::string& folder) {
 }
 
 /// A model of the Zoo with one expert has the feed-forward part alone, without a router.
-void take_single_expert(const train_app::fields& f, gpt_app::model_params& m) {
+void take_single_expert(train_app::fields& f, gpt_app::model_params& m) {
   if (!f.is_of_user() || m.experts != 1) return;
   if (m.name == "mixtral")
     throw std::invalid_argument(
         "model.num_experts 1 is a feed-forward part without a router, and a mixtral has experts: name the "
         "model mistral, or give at least 2");
   m.experts = 0;
+  for (const char* of_router : {"model.num_experts_per_token", "model.load_balancing_loss_coef"}) {
+    train_app::field& x = *f.named(of_router).front();
+    x.reset(), x.given.clear();
+  }
 }
 
 /// Throws std::invalid_argument for rotary positions of more features than a head has.
