@@ -729,11 +729,10 @@ namespace {
 /// Throws std::invalid_argument for data that do not fill a batch, with the field that says its size.
 void require_full_batch(const ml::dataset& data, const input_params& p, bool drops, const char* section) {
   if (drops && data.count > 0 && data.count < p.batch_size)
-    throw std::invalid_argument(
-        fmt::format("{0}.batch_size {1} is more than the {2} examples of the data: take at most {2}, or more "
-                    "data{3}",
-                    section, p.batch_size, data.count,
-                    section == std::string_view("eval_input") ? ", or eval_input.drop_last false" : ""));
+    throw std::invalid_argument(fmt::format(
+        "{0}.batch_size: the data have {2} examples, a batch {1}: take a smaller batch or more data{3}",
+        section, p.batch_size, data.count,
+        section == std::string_view("eval_input") ? ", or eval_input.drop_last false" : ""));
 }
 
 }  // namespace

@@ -111,7 +111,8 @@ verdict verdict_of_text(const std::string& text, const std::string& file, const 
     // A field whose value could not be read is not missing.
     const std::vector<std::string> of_reading = inside.all();
     const words_of_file as = params->f.words();
-    for (const std::string& sentence : together.all()) {
+    for (const std::string& of_library : together.all()) {
+      const std::string sentence = of_library.starts_with("wsl: ") ? of_library.substr(5) : of_library;
       const std::string name = " " + as.in_its_names(sentence.substr(0, sentence.find_first_of(" :"))) + " ";
       if (std::none_of(of_reading.begin(), of_reading.end(),
                        [&](const std::string& x) { return x.find(name) != x.npos; }))

@@ -234,6 +234,7 @@ class params final : public train_app::trainer_params {
     found.of([&] { gpt_app::require_fields(o_); });
     found.of([&] { gpt_app::require_data(o_, true); });
     found.of([&] {
+      if (o_.model.mup.base_hidden_size > 0 && !(o_.model.mup.base_filter_size > 0)) return;  // refused above
       // The data would say these.
       gpt_app::model_params m = o_.model;
       m.vocab_size = std::max(m.vocab_size, 1);
