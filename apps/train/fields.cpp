@@ -868,9 +868,46 @@ std::string fields::place_in_file(std::string_view full_name) const {
   return file_;
 }
 
+namespace {
+
+/// A sentence of the library, which begins with the name of a field and not with its section, such as
+/// "max_sequence_length 64 of train_input is ...", behind the place of that field, or else of the first
+/// field that it names in full; empty if it is no such sentence.
+std::string said_of_bare_name(const std::map<std::string, std::string>& places, const std::string& sentence,
+                              const std::string& name) {
+  const auto is_in_file = [](const std::string& place) {
+    return !place.starts_with("--") && place.find(':') != place.npos;
+  };
+  // Words that are no names have no such sign.
+  if (name.find('_') == name.npos || name.find_first_of("./") != name.npos) return "";
+  const std::pair<const std::string, std::string>* found = nullptr;
+  bool is_field = false;
+  for (const auto& known : places) {
+    if (!known.first.ends_with("." + name)) continue;
+    is_field = true;
+    const std::string section = known.first.substr(0, known.first.size() - name.size() - 1);
+    const bool is_meant = sentence.find(" " + section + " ") != sentence.npos;
+    if (is_in_file(known.second) && (is_meant || !found)) found = &known;
+  }
+  if (found) return found->second + ": " + found->first + sentence.substr(name.size());
+  for (std::size_t at = 0; is_field && at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find_first_of(" :,;", at), sentence.size());
+    if (const auto known = places.find(sentence.substr(at, end - at));
+        known != places.end() && is_in_file(known->second))
+      return known->second + ": " + sentence;
+    at = end + 1;
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string words_of_file::said(const std::string& sentence) const {
   const std::string name = sentence.substr(0, sentence.find_first_of(" :"));
   const auto at = places.find(name);
+  if (at == places.end())
+    if (const std::string of_bare = said_of_bare_name(places, sentence, name); !of_bare.empty())
+      return in_its_names(of_bare);
   if (at == places.end() || at->second.starts_with("--")) return in_its_names(sentence);
   // Also by the name of the model, or the Zoo's default, a field has its value in no file.
   const bool has_place = at->second.find(':') != at->second.npos;
