@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "foreign_checkpoint.hpp"
 #include "ranks.hpp"
 #include "session.hpp"
 #include "yaml_text.hpp"
@@ -133,25 +133,12 @@ std::string params_of_run(const program_words& words, const std::string& mode, f
   return file.string();
 }
 
-/// Throws std::invalid_argument for a checkpoint that PyTorch or the Model Zoo has written: files of HDF5 or
-/// zip, which are no safetensors.
+/// Throws std::invalid_argument for a checkpoint that PyTorch or the Model Zoo has written.
 void require_own_checkpoint(const std::string& file, const std::string& program) {
-  std::ifstream in(file, std::ios::binary);
-  std::string begin(4, '\0');
-  if (!in.read(begin.data(), static_cast<std::streamsize>(begin.size()))) return;
-  const bool is_hdf5 = begin == "\x89HDF", is_zip = begin == "PK\x03\x04";
-  if (!is_hdf5 && !is_zip) return;
-  const bool is_of_decoders = program == "wsl-zoo" || program == "wsl-gpt";
-  throw std::invalid_argument(fmt::format(
-      "runconfig.checkpoint_path {} is a file of {}, as checkpoints of the Model Zoo and of PyTorch are, and "
-      "is "
-      "not read here: {}",
-      file, is_hdf5 ? "HDF5" : "zip",
-      is_of_decoders
-          ? "let the Model Zoo's converter write it in the form of Hugging Face (--tgt-fmt hf), and "
-            "give its folder to wsl-zoo fit --hf, or to wsl-zoo checkpoint convert --src-fmt hf "
-            "--tgt-fmt wsl"
-          : "take one that " + program + " has written, or leave it out"));
+  if (const std::string form = form_of_foreign_checkpoint(file); !form.empty())
+    throw std::invalid_argument(
+        "runconfig.checkpoint_path " + file + " " +
+        words_of_foreign_checkpoint(form, program == "wsl-zoo" || program == "wsl-gpt", program));
 }
 
 /// The checkpoint whose params a mode takes; empty if there is none.
