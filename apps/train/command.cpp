@@ -9,6 +9,7 @@
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "foreign_checkpoint.hpp"
 #include "ranks.hpp"
 #include "session.hpp"
 #include "yaml_text.hpp"
@@ -132,6 +133,14 @@ std::string params_of_run(const program_words& words, const std::string& mode, f
   return file.string();
 }
 
+/// Throws std::invalid_argument for a checkpoint that PyTorch or the Model Zoo has written.
+void require_own_checkpoint(const std::string& file, const std::string& program) {
+  if (const std::string form = form_of_foreign_checkpoint(file); !form.empty())
+    throw std::invalid_argument(
+        "runconfig.checkpoint_path " + file + " " +
+        words_of_foreign_checkpoint(form, program == "wsl-zoo" || program == "wsl-gpt", program));
+}
+
 /// The checkpoint whose params a mode takes; empty if there is none.
 std::string checkpoint_with_params(const program_words& words, const std::string& mode,
                                    const std::vector<given_option>& given) {
@@ -140,7 +149,7 @@ std::string checkpoint_with_params(const program_words& words, const std::string
   std::string from;
   for (const given_option& o : given)
     if (o.where.front()->name == "checkpoint_path") from = o.value;
-  if (!from.empty()) require_same_program(from, words.name);
+  if (!from.empty()) require_own_checkpoint(from, words.name), require_same_program(from, words.name);
   return from;
 }
 
@@ -266,7 +275,7 @@ void require_processor_of(const program_words& words, const YAML::Node& root, co
 
 /// Throws std::invalid_argument for a user's file of a model that another program trains.
 void require_model_of(const program_words& words, const std::string& text, const std::string& file) {
-  const YAML::Node root = parsed(text, file);
+  const YAML::Node root = parsed_params(text, file);
   if (!root.IsMap()) return;  // of which the reader speaks
   const std::string name = model_named_in(root);
   const zoo_model* const model = name.empty() ? zoo_model_of_path(file) : zoo_model_of(name);
@@ -299,6 +308,16 @@ void take_model_name(fields& f, const std::string& model) {
   for (field* x : f.named("model.name"))
     if (x->given.empty() && std::find(x->choices.begin(), x->choices.end(), model) != x->choices.end())
       f.read_option(*x, model, "the folder of the file");
+}
+
+void say_values_not_given(fields& f, const std::string& program, bool by_name) {
+  if (!f.is_of_user() || !ranks::root()) return;
+  const words_of_file as = f.words();
+  for (const field& x : f.all())
+    if ((x.given != default_of_zoo) == by_name && !note_of_default(x, f).empty())
+      std::fprintf(stderr, "%s: %s is %s, %s%s: %s does not give it\n", program.c_str(),
+                   as.in_its_names(x.full_name()).c_str(), x.text().c_str(), by_name ? "by " : "",
+                   x.given.c_str(), as.file.c_str());
 }
 
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status) {
@@ -352,11 +371,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
         for (field* x : o.where) f.read_option(*x, o.value, o.name);
   if (is_of_user) {
     take_defaults_of_zoo(f);
-    const words_of_file as = f.words();
-    for (const field& x : f.all())
-      if (ranks::root() && !lists && x.given == default_of_zoo)
-        std::fprintf(stderr, "%s: %s is %s, %s: %s does not give it\n", words.name.c_str(),
-                     as.in_its_names(x.full_name()).c_str(), x.text().c_str(), default_of_zoo, name.c_str());
+    if (!lists) say_values_not_given(f, words.name, false);
   }
   if (lists) {
     say_own_defaults(f);
@@ -367,6 +382,8 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   for (const std::string& note : f.notes())
     if (ranks::root()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
   words_in_use = f.words();
+  require_own_checkpoint(*std::get<std::string*>(f.named("runconfig.checkpoint_path").front()->where),
+                         words.name);
   if (const std::string note = mode.empty() ? "" : note_of_mode(f, mode); !note.empty() && ranks::root())
     std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
   if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null")

@@ -42,6 +42,10 @@ inline const std::string params_of = "# The params of a run of ";
 /// Sets model.name to that of the Model Zoo's model if nothing has given it, and the field knows it.
 void take_model_name(fields& f, const std::string& model);
 
+/// Prints the values of fields that a user's params file does not give: those of the Model Zoo's defaults, or
+/// `by_name` those that the model's name stands for, as `wsl-zoo config check` does.
+void say_values_not_given(fields& f, const std::string& program, bool by_name);
+
 /// The names and places of the fields in the params file of the command, after `parse`: a program has one.
 const words_of_file& words_of_params();
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "../nearest.hpp"
 #include "trainer_form.hpp"
 #include "yaml_text.hpp"
+#include "zoo_models.hpp"
 
 namespace train_app {
 namespace {
@@ -240,10 +242,9 @@ struct reader {
   void read(const YAML::Node& n, int& to) const { to = number<int>(n, "a whole number"); }
   void read(const YAML::Node& n, f64& to) const { to = number<f64>(n, "a number"); }
   void read(const YAML::Node& n, bool& to) const {
-    const std::string word = n.IsScalar() ? n.Scalar() : "";
-    if (word == "true" || word == "True" || word == "TRUE") to = true;
-    else if (word == "false" || word == "False" || word == "FALSE") to = false;
-    else wrong(n, "true or false");
+    const std::optional<bool> truth = truth_of(n);
+    if (!truth) wrong(n, "true or false");
+    to = *truth;
   }
   void read(const YAML::Node& n, std::string& to) const {
     if (f.may_be_list && n.IsSequence() && n.size()) {
@@ -465,7 +466,8 @@ bool is_same(const std::string& a, const std::string& b) {
 /// Checks the value of a field without effect: refuses one of a wrong kind, and one that would have an
 /// effect.
 void check_without_effect(const field& f, const YAML::Node& value, const std::string& where) {
-  const std::string text = value.IsScalar() ? value.Scalar() : "";
+  const std::optional<bool> truth = truth_of(value);
+  const std::string text = truth ? (*truth ? "true" : "false") : value.IsScalar() ? value.Scalar() : "";
   if (!f.choices.empty() || f.kind.empty()) {
     if (value.IsScalar() && std::any_of(f.choices.begin(), f.choices.end(),
                                         [&](const std::string& c) { return is_same(c, text); }))
@@ -480,7 +482,7 @@ void check_without_effect(const field& f, const YAML::Node& value, const std::st
                     : f.kind == "a list"        ? !value.IsMap()
                     : !value.IsScalar()         ? false
                     : f.kind == "a number"      ? is_number(text, x)
-                    : f.kind == "true or false" ? lower(text) == "true" || lower(text) == "false"
+                    : f.kind == "true or false" ? truth.has_value()
                                                 : true;
   if (!fits) refuse(where, f.full_name() + " is " + f.kind + ", not " + shown(value));
 }
@@ -610,7 +612,7 @@ void fields::check() const {
 }
 
 void fields::read(const std::string& text, const std::string& file) {
-  const YAML::Node root = parsed(text, file);
+  const YAML::Node root = parsed_params(text, file);
   if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
   file_ = file, is_trainer_form_ = is_trainer_form(root);
   mistakes found;
@@ -676,6 +678,40 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
   read_maps_of(map, section, file, false, 0);
 }
 
+namespace {
+
+std::string named_in(const std::string& section, const std::string& name) {
+  return section.empty() ? name : section + "." + name;
+}
+/// Whether two names are those of one field.
+bool are_names_of_one(const std::vector<field>& all, const std::string& section, const std::string& a,
+                      const std::string& b) {
+  const auto is_called = [](const field& f, const std::string& name) {
+    return f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end();
+  };
+  return std::any_of(all.begin(), all.end(), [&](const field& f) {
+    return f.section == section && is_called(f, a) && is_called(f, b);
+  });
+}
+
+/// Whether two values are the same, such as 0.1 and 1e-1.
+bool say_the_same(const YAML::Node& a, const YAML::Node& b) {
+  const std::optional<bool> x = truth_of(a), y = truth_of(b);
+  return a.IsScalar() && b.IsScalar() ? (x && y ? x == y : is_same(a.Scalar(), b.Scalar()))
+                                      : YAML::Dump(a) == YAML::Dump(b);
+}
+
+/// A remedy for the name of a field that another has here, where the names are not near each other.
+std::string name_here(const std::string& full_name) {
+  constexpr std::array<std::pair<const char*, const char*>, 2> names{
+      {{"optimizer.lr", "learning_rate"}, {"optimizer.type", "optimizer_type"}}};
+  for (const auto& [other, here] : names)
+    if (full_name == other) return std::string("; here it is called ") + here;
+  return "";
+}
+
+}  // namespace
+
 void fields::read_maps_of(const YAML::Node& map, const std::string& section, const std::string& file,
                           bool overrides, int depth) {
   // An anchor may be part of what it names.
@@ -684,20 +720,45 @@ void fields::read_maps_of(const YAML::Node& map, const std::string& section, con
            section + " has maps inside of maps without end");
   mistakes found;
   std::vector<std::pair<const nested_map*, YAML::Node>> inside;
-  for (const auto& [name, value] : pairs_of(map, file, section, found)) {
+  const named_nodes all = pairs_of(map, file, section, found);
+  for (auto x = all.begin(); x != all.end(); ++x) {
+    const auto& [name, value] = *x;
     const auto as = std::find_if(nested_.begin(), nested_.end(), [&, &called = name](const nested_map& n) {
       return n.section == section && n.name == called;
     });
-    if (as != nested_.end()) inside.emplace_back(&*as, value);
-    else
+    if (as != nested_.end()) {
+      inside.emplace_back(&*as, value);
+      continue;
+    }
+    const auto is_same_field = [&, &called = name](const auto& before) {
+      return !before.second.IsNull() && are_names_of_one(all_, section, before.first, called);
+    };
+    const auto before = std::find_if(all.begin(), x, is_same_field);
+    if (before != x && !value.IsNull()) {
+      if (!say_the_same(before->second, value))
+        found.add((file.starts_with("--") ? file : place(file, value)) + ": " + named_in(section, name) +
+                  " " + shown(value) + " is another name of " + named_in(section, before->first) +
+                  ", which is " + shown(before->second) +
+                  (file.starts_with("--") ? "" : " in " + place(file, before->second)) +
+                  ": leave one of them out");
+    } else
       found.of(
           [&, &called = name, &of_field = value] { read_named(called, of_field, section, file, overrides); });
   }
-  for (const auto& [as, value] : inside)
-    if (!value.IsNull())
-      found.of([&, &of = as, &map_inside = value] {
-        read_maps_of(map_inside, of->as, file, of->overrides, depth + 1);
-      });
+  for (const auto& [as, value] : inside) {
+    if (value.IsNull()) continue;
+    mistakes within;
+    within.of([&, &of = as, &map_inside = value] {
+      read_maps_of(map_inside, of->as, file, of->overrides, depth + 1);
+    });
+    // In the file they are called as the map that has them.
+    for (std::string sentence : within.all()) {
+      const std::string before = ": " + as->as + ".";
+      if (const std::size_t at = sentence.find(before); at != sentence.npos && !as->as.empty())
+        sentence.replace(at, before.size(), ": " + named_in(section, as->name) + ".");
+      found.add(std::move(sentence));
+    }
+  }
   found.report();
 }
 
@@ -713,14 +774,15 @@ void fields::read_named(const std::string& name, const YAML::Node& value, const 
     std::vector<std::string> known;
     for (const field& f : all_)
       if (f.section == section) known.push_back(f.name);
-    const std::string near = app::nearest_words(name, known);
+    const std::string own = name_here(named_in(section, name)),
+                      near = own.empty() ? app::nearest_words(name, known) : own;
     refuse(where, (section.empty() ? name : section + "." + name) + " is no field" +
                       (section.empty() && near.empty() ? "; there are " + joined(known) : near));
   }
   const bool is_given = !found->given.empty() && found->given.starts_with(file + ":");
   if (is_given && found->name != name && !overrides)
-    refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given +
-                      " gives");
+    refuse(where, named_in(section, name) + " is another name of " + named_in(section, found->name) +
+                      ", which " + found->given + " gives: leave one of them out");
   const std::string before = is_given ? found->text() : "", given_before = found->given;
   read_value(*found, value, where);
   found->null_at = value.IsNull() ? where : "";
@@ -806,9 +868,46 @@ std::string fields::place_in_file(std::string_view full_name) const {
   return file_;
 }
 
+namespace {
+
+/// A sentence of the library, which begins with the name of a field and not with its section, such as
+/// "max_sequence_length 64 of train_input is ...", behind the place of that field, or else of the first
+/// field that it names in full; empty if it is no such sentence.
+std::string said_of_bare_name(const std::map<std::string, std::string>& places, const std::string& sentence,
+                              const std::string& name) {
+  const auto is_in_file = [](const std::string& place) {
+    return !place.starts_with("--") && place.find(':') != place.npos;
+  };
+  // Words that are no names have no such sign.
+  if (name.find('_') == name.npos || name.find_first_of("./") != name.npos) return "";
+  const std::pair<const std::string, std::string>* found = nullptr;
+  bool is_field = false;
+  for (const auto& known : places) {
+    if (!known.first.ends_with("." + name)) continue;
+    is_field = true;
+    const std::string section = known.first.substr(0, known.first.size() - name.size() - 1);
+    const bool is_meant = sentence.find(" " + section + " ") != sentence.npos;
+    if (is_in_file(known.second) && (is_meant || !found)) found = &known;
+  }
+  if (found) return found->second + ": " + found->first + sentence.substr(name.size());
+  for (std::size_t at = 0; is_field && at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find_first_of(" :,;", at), sentence.size());
+    if (const auto known = places.find(sentence.substr(at, end - at));
+        known != places.end() && is_in_file(known->second))
+      return known->second + ": " + sentence;
+    at = end + 1;
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string words_of_file::said(const std::string& sentence) const {
   const std::string name = sentence.substr(0, sentence.find_first_of(" :"));
   const auto at = places.find(name);
+  if (at == places.end())
+    if (const std::string of_bare = said_of_bare_name(places, sentence, name); !of_bare.empty())
+      return in_its_names(of_bare);
   if (at == places.end() || at->second.starts_with("--")) return in_its_names(sentence);
   // Also by the name of the model, or the Zoo's default, a field has its value in no file.
   const bool has_place = at->second.find(':') != at->second.npos;
@@ -847,6 +946,10 @@ std::string words_of_file::in_its_names(const std::string& sentence) const {
     while (word.ends_with('.')) word.pop_back(), rest += '.';
     if (const auto known = names.find(word); known != names.end()) word = known->second;
     else if (places.contains(word)) word = name_in_trainer(word, optimizer);
+    else if (const std::size_t dot = word.rfind('.'); dot != word.npos && word.find('.') != dot)
+      // A member of a map of the file: "model.moe.top_k".
+      if (const auto map = names.find(word.substr(0, dot)); map != names.end())
+        word = map->second + word.substr(dot);
     all += word + rest;
     if (end == at && at < sentence.size()) all += sentence[end++];
     at = end;

@@ -88,7 +88,7 @@ std::string kind_of(const std::string& type) {
   return kind;
 }
 
-/// That of the Zoo's Adam, AdamW, Adamax and RAdam.
+/// That of the Zoo's Adam, AdamW, Adamax, RAdam and Adagrad.
 constexpr f64 eps_of_zoo = 1e-6;
 
 /// An option of some optimizers, and whether it has another value than the others have.
@@ -279,16 +279,47 @@ rate::schedule optimizer_params::rate() const {
 
 namespace {
 
-/// Whether the optimizer is one of those whose eps is 1e-6 in the Zoo, and 1e-8 here.
-bool has_eps_of_zoo(fields& f) {
+/// The eps of this program for the optimizers whose eps is 1e-6 in the Zoo; null for others.
+const char* eps_beside_zoo(fields& f) {
   const std::string kind = kind_of(f.named("optimizer.optimizer_type").front()->text());
-  return kind == "adam" || kind == "adamw" || kind == "adamax" || kind == "radam";
+  if (kind == "adagrad") return "1e-10";
+  return kind == "adam" || kind == "adamw" || kind == "adamax" || kind == "radam" ? "1e-08" : nullptr;
+}
+
+/// The word of a field; empty where there is no such field, or nothing gives it.
+std::string word_of(fields& f, const std::string& name) {
+  const std::string word = f.is_given(name) ? f.named(name).front()->text() : "";
+  return word == "null" ? "" : word;
+}
+
+/// How the Zoo's data processors read what a file says nothing of: data of HDF5, and BERT's of CSV with masks
+/// (of the releases since 2.4), in the order of the files, and no evaluation has a smaller last batch. Files of
+/// other forms, which name no processor, are not the Zoo's; nor are the data of random numbers read.
+void take_reading_of_zoo(fields& f) {
+  const std::string to_train = word_of(f, "train_input.data_processor"),
+                    own = word_of(f, "eval_input.data_processor");
+  const auto is_read = [](const std::string& processor) {
+    return !processor.empty() && processor.find("Synthetic") == processor.npos;
+  };
+  if (to_train.find("HDF5") != to_train.npos || to_train == "BertCSVDataProcessor")
+    set_default_of_zoo(f, "train_input.shuffle", "false");
+  if (is_read(own.empty() ? to_train : own) && f.file_names_section("eval_input"))
+    set_default_of_zoo(f, "eval_input.drop_last", "true");
 }
 }  // namespace
 
 void set_default_of_zoo(fields& f, const std::string& name, const std::string& value) {
   for (field* x : f.named(name))
     if (x->given.empty() && x->text() != value) f.read_option(*x, value, default_of_zoo);
+}
+
+std::string note_of_default(const field& x, fields& f) {
+  const bool is_by_name = x.given.starts_with("model.name ");
+  if (!is_by_name && x.given != default_of_zoo) return "";
+  if (x.name == "parallel_block" || x.name == "use_norm_bias" || x.name == "unused_positions") return "";
+  if (x.name == "norm_type" && !f.named("model.use_rms_norm").front()->given.empty()) return "";
+  return fmt::format("{} is not given, and is {}, {}{}{}", x.full_name(), x.text(), is_by_name ? "by " : "",
+                     x.given, is_by_name ? ": give it if the model has another" : "");
 }
 
 std::string cut_normal_of_zoo(f64 deviation) {
@@ -325,7 +356,8 @@ void require_rate(const fields& f) {
 
 void take_defaults_of_zoo(fields& f) {
   f.set_of_user();
-  if (has_eps_of_zoo(f)) set_default_of_zoo(f, "optimizer.eps", fmt::format("{}", eps_of_zoo));
+  if (eps_beside_zoo(f)) set_default_of_zoo(f, "optimizer.eps", fmt::format("{}", eps_of_zoo));
+  take_reading_of_zoo(f);
   const std::vector<field*> folder = f.named("runconfig.hf");  // of Hugging Face, whose model says it
   if (!folder.empty() && folder.front()->text() != "null") return;
   set_default_of_zoo(f, "model.layer_norm_epsilon", "1e-05");
@@ -333,8 +365,8 @@ void take_defaults_of_zoo(fields& f) {
 }
 
 void say_own_defaults(fields& f) {
-  if (has_eps_of_zoo(f) && f.named("optimizer.eps").front()->text() == "null")
-    f.read_option(*f.named("optimizer.eps").front(), "1e-08", "the default");
+  if (const char* const eps = eps_beside_zoo(f); eps && f.named("optimizer.eps").front()->text() == "null")
+    f.read_option(*f.named("optimizer.eps").front(), eps, "the default");
   // The older name of a norm and the newer one say the same, and a file has both.
   if (const std::vector<field*> rms = f.named("model.use_rms_norm");
       !rms.empty() && rms.front()->text() == "true" && !f.is_given("model.norm_type"))
@@ -361,7 +393,16 @@ void declare_input(fields& f, input_params& p, bool trains) {
   f.no_effect("true or false", {"to_float16", "mixed_precision"},
               "the model's precision says how samples travel");
   if (trains) f.honours("repeat", {"true"});
-  else f.no_effect("true or false", {"repeat"}, "an evaluation passes once through its data");
+  else {
+    f.no_effect("true or false", {"repeat"}, "an evaluation passes once through its data");
+    f.remark([&f] {
+      const field& x = *f.named("eval_input.shuffle").front();
+      return f.is_of_user() && !x.given.empty() && x.text() == "true"
+                 ? std::string(
+                       "eval_input.shuffle true has no effect here: an evaluation reads its data in order")
+                 : std::string();
+    });
+  }
 }
 
 namespace {
@@ -712,6 +753,8 @@ void declare_run(fields& f, run_params& p, reporting_params& reports) {
   f.no_effect("true or false", {"disable_strict_checkpoint_loading"},
               "a checkpoint with other arrays than the model's is refused");
   f.honours("steps_per_update", {"1"});
+  f.honours("is_pretrained_checkpoint", {"false"},
+            "load_checkpoint_states model takes the weights of a checkpoint alone");
 }
 
 namespace {

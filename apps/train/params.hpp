@@ -137,6 +137,10 @@ inline constexpr const char* default_of_zoo = "the Model Zoo's default";
 void take_defaults_of_zoo(fields& f);
 /// Throws std::invalid_argument for a user's file with an optimizer and no learning rate.
 void require_rate(const fields& f);
+/// What a user's params say of a field by not giving it: "model.norm_type is not given, and is rmsnorm, by
+/// model.name llama ...". The value is that of models of its name, or the Zoo's default. Empty for one that is
+/// given, and for fields that the Zoo does not have.
+std::string note_of_default(const field& x, fields& f);
 /// Sets the fields of that name that nothing has given.
 void set_default_of_zoo(fields& f, const std::string& name, const std::string& value);
 /// The first weights of the Zoo's models of which a params file says nothing but a deviation: a normal

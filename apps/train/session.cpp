@@ -399,12 +399,25 @@ std::vector<std::string> patterns_of(const std::string& name, const named_groups
   return group == groups.end() ? std::vector{name} : group->second;
 }
 
+/// Calls f; what it throws begins with the name of the setting.
+template <class F>
+void with_name(const char* name, F f) {
+  try {
+    f();
+  } catch (const std::invalid_argument& e) {
+    std::string sentence = e.what();
+    if (sentence.starts_with("wsl: ")) sentence.erase(0, 5);
+    throw std::invalid_argument(fmt::format("{}: {}", name, sentence));
+  }
+}
+
 /// The task's model with the factors of its learning rates, and without the parameters that are not trained.
 std::function<ml::network()> as_trained(const task& t, const optimizer_params& p) {
   return [build = t.model, groups = t.groups, p] {
     ml::network n = build();
     for (const auto& [name, factor] : p.adjust_learning_rate)
-      n.scale_rates(patterns_of(name, groups), static_cast<wsl::f32>(factor));
+      with_name("optimizer.adjust_learning_rate",
+                [&] { n.scale_rates(patterns_of(name, groups), static_cast<wsl::f32>(factor)); });
     freeze(n, p, groups);
     return n;
   };
@@ -711,7 +724,21 @@ wsl::scaling_prediction session::predicted_step(machine& wafer, wsl::scaling_pro
   return profile.predictions()[0] / count;
 }
 
+namespace {
+
+/// Throws std::invalid_argument for data that do not fill a batch, with the field that says its size.
+void require_full_batch(const ml::dataset& data, const input_params& p, bool drops, const char* section) {
+  if (drops && data.count > 0 && data.count < p.batch_size)
+    throw std::invalid_argument(fmt::format(
+        "{0}.batch_size: the data have {2} examples, a batch {1}: take a smaller batch or more data{3}",
+        section, p.batch_size, data.count,
+        section == std::string_view("eval_input") ? ", or eval_input.drop_last false" : ""));
+}
+
+}  // namespace
+
 ml::batches session::batches_of(const ml::dataset& data, const input_params& p, bool in_order) {
+  require_full_batch(data, p, !in_order || p.drop_last, in_order ? "eval_input" : "train_input");
   return {data,
           {.size = p.batch_size,
            .shuffle = p.shuffle && !in_order,
@@ -1545,8 +1572,10 @@ void session::validate() {
   for (const auto& [data, input, drop_last] :
        {std::tuple(&task_.train, &params_.train_input, true),
         {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}})
-    if (data->count || data == &task_.train)
+    if (data->count || data == &task_.train) {
+      require_full_batch(*data, *input, drop_last, data == &task_.train ? "train_input" : "eval_input");
       ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
+    }
   if (!params_.run.memory_folder.empty() && ranks::root())
     say("%s\n", disk_text(task_.model(), rule(), streaming(), need_of(params_.train_input, task_.train),
                           task_.train.length)
@@ -1660,7 +1689,9 @@ std::string session::memory_of_layers(const ml::network& model) const {
 }
 
 void freeze(ml::network& model, const optimizer_params& p, const named_groups& groups) {
-  for (const std::string& name : p.frozen.words) model.freeze(patterns_of(name, groups));
+  with_name("optimizer.frozen_parameters", [&] {
+    for (const std::string& name : p.frozen.words) model.freeze(patterns_of(name, groups));
+  });
 }
 
 ml::optimizer optimizer_for(const optimizer_params& p, const ml::network& model, const named_groups& groups) {

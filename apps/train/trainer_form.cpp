@@ -172,6 +172,7 @@ std::string without_end(const std::string& name, std::string_view end) {
 /// Whether two nodes say the same.
 bool are_same(const YAML::Node& a, const YAML::Node& b) {
   if (a.is(b)) return true;
+  if (const std::optional<bool> x = truth_of(a), y = truth_of(b); x && y) return x == y;
   const auto text_of = [](const YAML::Node& n) {
     std::string text = n.IsScalar() ? n.Scalar() : YAML::Dump(n);
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -4,6 +4,8 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <map>
 #include <sstream>
 
@@ -34,6 +36,19 @@ std::string shown(const YAML::Node& n) {
   if (n.IsScalar()) return "'" + n.Scalar().substr(0, 60) + "'";
   if (n.IsNull()) return "nothing";
   return (n.size() ? "a " : "an empty ") + std::string(n.IsMap() ? "map" : "list");
+}
+
+std::optional<bool> truth_of(const YAML::Node& node) {
+  if (!node.IsScalar()) return {};
+  const std::string& word = node.Scalar();
+  for (const bool is_true : {true, false})
+    for (const char* small : is_true ? std::array{"true", "yes", "on"} : std::array{"false", "no", "off"}) {
+      std::string begun = small, large = small;
+      begun[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(begun[0])));
+      for (char& c : large) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+      if (word == small || word == begun || word == large) return is_true;
+    }
+  return {};
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #pragma once
 #include <yaml-cpp/yaml.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -59,6 +60,10 @@ class mistakes {
 std::string place(const std::string& file, const YAML::Node& node);
 /// A node in words: 'its text', a map, an empty list.
 std::string shown(const YAML::Node& node);
+
+/// Whether a scalar is true or false in YAML 1.1, as PyYAML reads the Zoo's files: yes and off are such words,
+/// too; none if it is neither.
+std::optional<bool> truth_of(const YAML::Node& node);
 
 /// The one document of a text. Throws std::invalid_argument with the line for text that is no YAML, or too
 /// long.

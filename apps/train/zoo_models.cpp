@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace train_app {
 namespace {
@@ -54,6 +55,35 @@ constexpr zoo_model models[] = {{"gpt2", zoo},
                                 {"layers_api_demo", none},
                                 {"rwkv", none}};
 
+/// Classes of the Zoo's models, and what its files call these.
+constexpr std::pair<const char*, const char*> classes[] = {
+    {"GPT2LMHeadModel", "gpt2"},
+    {"Gpt2Model", "gpt2"},
+    {"GPT3Model", "gpt3"},
+    {"GptjModel", "gptj"},
+    {"GPTJModel", "gptj"},
+    {"GPTNeoXModel", "gpt-neox"},
+    {"LlamaModel", "llama"},
+    {"LlamaLMHeadModel", "llama"},
+    {"MistralModel", "mistral"},
+    {"MixtralModel", "mixtral"},
+    {"BloomModel", "bloom"},
+    {"BTLMModel", "btlm"},
+    {"JAISModel", "jais"},
+    {"FalconModel", "falcon"},
+    {"SantaCoderModel", "santacoder"},
+    {"StarCoderModel", "starcoder"},
+    {"DPOModel", "dpo"},
+    {"BertForPreTrainingModel", "bert"},
+    {"BertForSequenceClassificationModel", "bert/classifier"},
+    {"BertForTokenClassificationModel", "bert/token_classifier"},
+    {"BertSummarizationModel", "bert/extractive_summarization"},
+    {"T5ForConditionalGeneration", "t5"},
+    {"T5ForConditionalGenerationModel", "t5"},
+    {"TransformerModel", "transformer"},
+    {"DPRWrapperModel", "dpr"},
+    {"MNISTModel", "fc_mnist"}};
+
 }  // namespace
 
 const zoo_model* zoo_model_of(const std::string& name) {
@@ -71,7 +101,7 @@ const zoo_model* zoo_model_of_path(const std::string& file) {
   return nullptr;
 }
 
-std::string model_named_in(const YAML::Node& root) {
+YAML::Node name_node_in(const YAML::Node& root) {
   YAML::Node at = root;
   const auto enter = [&](const char* name) {
     const YAML::Node inside = at.IsMap() ? at[name] : YAML::Node();
@@ -80,8 +110,22 @@ std::string model_named_in(const YAML::Node& root) {
   if (root.IsMap() && root["trainer"]) enter("trainer"), enter("init");
   enter("model");
   for (const char* name : {"name", "model_name"})
-    if (at.IsMap() && at[name] && at[name].IsScalar()) return at[name].Scalar();
-  return "";
+    if (at.IsMap() && at[name] && at[name].IsScalar()) return at[name];
+  return YAML::Node(YAML::NodeType::Undefined);
+}
+
+std::string model_named_in(const YAML::Node& root) {
+  const YAML::Node name = name_node_in(root);
+  return name.IsDefined() ? name.Scalar() : "";
+}
+
+YAML::Node parsed_params(const std::string& text, const std::string& where) {
+  YAML::Node root = parsed(text, where);
+  if (!root.IsMap()) return root;
+  if (YAML::Node name = name_node_in(root); name.IsDefined())
+    for (const auto& [of_class, of_files] : classes)
+      if (name.Scalar() == of_class) name = of_files;
+  return root;
 }
 
 std::vector<std::string> names_of_zoo_models() {

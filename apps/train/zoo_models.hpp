@@ -16,6 +16,11 @@ const zoo_model* zoo_model_of(const std::string& name);
 const zoo_model* zoo_model_of_path(const std::string& file);
 /// The name of the model that a params file says itself, in the V1 or in the V2 form; empty if it does not.
 std::string model_named_in(const YAML::Node& root);
+/// The node of that name; undefined if the file does not say it.
+YAML::Node name_node_in(const YAML::Node& root);
+/// A params file: the one document of a text, where a model that is called by the name of its class in the
+/// Zoo, LlamaModel for instance, has that of the Zoo's files. Throws as `parsed` does.
+YAML::Node parsed_params(const std::string& text, const std::string& where);
 /// The names of all models that a program here trains.
 std::vector<std::string> names_of_zoo_models();
 

@@ -51,18 +51,6 @@ std::string text_of(const std::string& file) try {
   return app::read_file(file);
 } catch (const std::runtime_error& e) { throw std::invalid_argument(e.what()); }
 
-/// What a file says of a field by not giving it: the value is that of models of its name, or the Zoo's default.
-/// Empty for one that is given, and for fields that the Zoo does not have.
-std::string note_of_default(const field& x, fields& f) {
-  const bool is_by_name = x.given.starts_with("model.name ");
-  if (!is_by_name && x.given != default_of_zoo) return "";
-  if (x.name == "parallel_block" || x.name == "use_norm_bias" || x.name == "unused_positions") return "";
-  if (x.name == "norm_type" && !f.named("model.use_rms_norm").front()->given.empty()) return "";
-  return fmt::format("{} is not given, and is {}, {}{}", x.full_name(), x.text(), is_by_name ? "by " : "",
-                     x.given) +
-         (is_by_name ? ": give it if the model has another" : "");
-}
-
 /// Throws std::invalid_argument if a file of no known model has names on its first level that no file has, or
 /// those of both forms.
 void check_first_level(const YAML::Node& root, const std::string& file) {
@@ -100,11 +88,13 @@ verdict verdict_of_text(const std::string& text, const std::string& file, const 
   verdict v;
   mistakes found;
   found.of([&] {
-    const YAML::Node root = parsed(text, file);
+    const YAML::Node root = parsed_params(text, file);
     if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
     const zoo_model* const model = model_of(root, file, asked, v.model);
-    if (!model && !v.model.empty())
-      refuse(file, "there is no model " + v.model + app::nearest_words(v.model, names_of_zoo_models()));
+    if (const YAML::Node name = name_node_in(root); !model && name.IsDefined())
+      refuse(place(file, name), std::string(is_trainer_form(root) ? "trainer.init." : "") +
+                                    "model.name: there is no model " + v.model +
+                                    app::nearest_words(v.model, names_of_zoo_models()));
     if (!model) {
       check_first_level(root, file);
       refuse(file, "neither the file nor its folder says which model it is of: give --model, such as gpt2");
@@ -121,13 +111,25 @@ verdict verdict_of_text(const std::string& text, const std::string& file, const 
     // A field whose value could not be read is not missing.
     const std::vector<std::string> of_reading = inside.all();
     const words_of_file as = params->f.words();
-    for (const std::string& sentence : together.all()) {
+    for (const std::string& of_library : together.all()) {
+      const std::string sentence = of_library.starts_with("wsl: ") ? of_library.substr(5) : of_library;
       const std::string name = " " + as.in_its_names(sentence.substr(0, sentence.find_first_of(" :"))) + " ";
       if (std::none_of(of_reading.begin(), of_reading.end(),
                        [&](const std::string& x) { return x.find(name) != x.npos; }))
         inside.add(as.said(sentence));
     }
     v.notes = params->f.notes();
+    // A rate that could not be read is none that is missing.
+    const auto is_of_rate = [&](const std::string& x) {
+      return x.find("optimizer.learning_rate") != x.npos || x.find("trainer.init.schedulers") != x.npos;
+    };
+    if (std::any_of(of_reading.begin(), of_reading.end(), is_of_rate)) {
+      std::erase_if(v.notes, is_of_rate);
+      mistakes rest;
+      for (const std::string& sentence : inside.all())
+        if (sentence.find(" has no learning rate, ") == sentence.npos) rest.add(sentence);
+      inside = rest;
+    }
     for (const field& x : params->f.all())
       if (const std::string note = note_of_default(x, params->f); !note.empty())
         v.notes.push_back(file + ": " + as.in_its_names(note));

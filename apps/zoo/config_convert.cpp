@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <optional>
 #include <trainer_form.hpp>
 #include <zoo_models.hpp>
 
@@ -33,8 +34,23 @@ void take_out_precision(YAML::Node model) {
 
 /// Writes down the format of mixed precision that a language model has in the V1 form where nothing is said.
 void say_format(YAML::Node model) {
-  if (!model.IsMap() || !model["mixed_precision"] || !model["mixed_precision"].as<bool>(false)) return;
+  if (!model.IsMap() || !model["mixed_precision"] || !truth_of(model["mixed_precision"]).value_or(false))
+    return;
   if (!model["fp16_type"] && !model["use_bfloat16"]) model["fp16_type"] = "bfloat16";
+}
+
+/// A model whose format has one name, fp16_type: the V2 form has no use_bfloat16.
+YAML::Node with_one_format(const YAML::Node& model) {
+  if (!model.IsMap() || !model["use_bfloat16"]) return model;
+  YAML::Node rest(YAML::NodeType::Map);
+  std::optional<bool> is_bfloat16;
+  mistakes none;
+  for (const auto& [name, value] : pairs_of(model, "", "model", none))
+    if (name != "use_bfloat16") rest[name] = value;
+    else if (!value.IsNull()) is_bfloat16 = truth_of(value);
+  const bool has_type = rest["fp16_type"] && !rest["fp16_type"].IsNull();
+  if (is_bfloat16 && (*is_bfloat16 || !has_type)) rest["fp16_type"] = *is_bfloat16 ? "bfloat16" : "float16";
+  return rest;
 }
 
 }  // namespace
@@ -62,20 +78,24 @@ int run_config_convert(int argc, char** argv) {
     for (const std::string& sentence : v.refused) std::fprintf(stderr, "  %s\n", sentence.c_str());
     return 1;
   }
-  YAML::Node root = parsed(app::read_file(from), from);
+  YAML::Node root = parsed_params(app::read_file(from), from);
   if (!root.IsMap()) refuse(from, "a params file is a map of sections, not " + shown(root));
   mistakes found;
   std::vector<std::string> left_out;
   const bool was_v2 = is_trainer_form(root);
   if (!was_v2) take_out_precision(root["model"]);
   if (!was_v2 && v.program == "wsl-zoo") say_format(root["model"]);
+  if (!was_v2 && root["model"]) root["model"] = with_one_format(root["model"]);
   YAML::Node made =
       was_v2 ? sections_of_trainer(root, from, found, left_out) : trainer_of_sections(root, from, found);
   found.report();
-  // A V1 file may be of the model of its folder, and a V2 file names its own.
-  if (!was_v2 && model_named_in(root).empty()) made["trainer"]["init"]["model"]["name"] = v.model;
+  // A file may be of the model of its folder, or of --model, which the place of the result does not say.
+  if (model_named_in(made).empty()) {
+    if (was_v2) made["model"]["name"] = v.model;
+    else made["trainer"]["init"]["model"]["name"] = v.model;
+  }
   const std::string text = written_out(made, from);
-  if (const verdict result = verdict_of_text(text, to, v.model); !result.refused.empty()) {
+  if (const verdict result = verdict_of_text(text, to, ""); !result.refused.empty()) {
     std::fprintf(
         stderr,
         "wsl-zoo: %s in the %s form would be refused by config check, so %s is not written: say the same "

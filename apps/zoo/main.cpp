@@ -183,6 +183,7 @@ int run(int argc, char** argv) {
   if (*mode == "checkpoint")
     throw std::invalid_argument("the word checkpoint comes first: wsl-zoo checkpoint --help");
   complete(f, o, *mode == "verify");
+  say_values_not_given(f, "wsl-zoo", true);
   if (*mode == "config") {
     if (ranks::root()) std::fputs(f.kept_text().c_str(), stdout);
     return 0;

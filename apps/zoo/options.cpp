@@ -13,9 +13,50 @@
 
 namespace zoo_app {
 
+namespace {
+
+/// Fields of the Zoo's language models of which only the values are taken that change nothing.
+void declare_of_zoo(train_app::fields& f, const gpt_app::model_params& m) {
+  f.remark([&f, &m] {
+    const bool is_single =
+        f.is_of_user() && !m.experts && f.is_given("model.num_experts") && !f.is_asked("model.num_experts");
+    return is_single ? std::string(
+                           "model.num_experts 1 is a feed-forward part without a router, as in the Model "
+                           "Zoo, and what is said of routers has no effect")
+                     : std::string();
+  });
+  const char *const not_here = "this is not supported here", *const one_way = "routers have one way here";
+  for (const char* name :
+       {"attention_chunk_size", "attention_logit_softcapping", "final_logit_softcapping",
+        "fixed_sparse_attention", "attention_vertical_column_spacing", "attention_vertical_column_width",
+        "attention_qk_norm_layer", "sliding_window_every_other_decoder_layer_pattern", "memory_tokens_config",
+        "constant_pos_embedding", "rel_distance_extra_args"})
+    f.honours(name, {"null"}, not_here);
+  for (const char* name : {"sliding_window_every_other_decoder_layer", "norm_first_sandwich",
+                           "use_sink_token", "use_experimental_flex_api"})
+    f.honours(name, {"false"}, not_here);
+  f.honours("rel_distance_mode", {"default"}, not_here);
+  for (const char* name : {"num_extra_input_vocab_tokens", "position_embedding_offset"})
+    f.honours(name, {"0"}, not_here);
+  f.no_effect("a number", {"attention_qk_norm_eps"}, "queries and keys have no norms of their own");
+  f.no_effect("a number", {"num_relative_attention_buckets"}, "there are no relative positions");
+  f.honours("router_use_bias", {"false"}, one_way);
+  f.honours("router_selection_nonlinearity", {"softmax"}, one_way);
+  f.honours("expert_weighting_nonlinearity", {"softmax"}, one_way);
+  f.honours("expert_weighting_normalization", {"true"}, one_way);
+  f.honours("gate_initializer", {"null"}, "routers begin as other matrices");
+  f.honours("probability_before_ffn", {"false"}, one_way);
+  f.no_effect("a number", {"sinkhorn_n_iters"}, "it is of router_selection_nonlinearity sinkhorn");
+  f.no_effect_of_words("moe_implementation",
+                       {"functional", "optimized", "experimental", "forge_experimental", "expert_parallel"},
+                       "it chooses among ways to compute the same");
+}
+
+}  // namespace
+
 void declare(train_app::fields& f, options& o) {
   declare_inputs(f, o, true);
-  declare_all_families(f, o.model), declare_precision(f, o.common.precision);
+  declare_all_families(f, o.model), declare_of_zoo(f, o.model), declare_precision(f, o.common.precision);
   gpt_app::declare_lora(f, o.lora), gpt_app::declare_preferences(f, o.preferences);
   declare_optimizer(f, o.common.optimizer), declare_sparsity(f, o.common.sparsity);
   declare_run(f, o.common.run, o.common.reports);
@@ -119,6 +160,32 @@ void take_folder(train_app::fields& f, options& o, const std::string& folder) {
     o.train.tokenizer_dir = folder;
 }
 
+/// A model of the Zoo with one expert has the feed-forward part alone, without a router.
+void take_single_expert(train_app::fields& f, gpt_app::model_params& m) {
+  if (!f.is_of_user() || m.experts != 1) return;
+  if (m.name == "mixtral")
+    throw std::invalid_argument(
+        "model.num_experts 1 is a feed-forward part without a router, and a mixtral has experts: name the "
+        "model mistral, or give at least 2");
+  m.experts = 0;
+  for (const char* of_router : {"model.num_experts_per_token", "model.load_balancing_loss_coef"}) {
+    train_app::field& x = *f.named(of_router).front();
+    x.reset(), x.given.clear();
+  }
+}
+
+/// Throws std::invalid_argument for rotary positions of more features than a head has.
+void require_rotary(const gpt_app::model_params& m) {
+  const int all = m.attention_inner_dim ? m.attention_inner_dim : m.hidden_size;
+  if (m.positions != "rotary" || m.heads < 1 || all % m.heads) return;
+  const int head = m.head_dim ? m.head_dim : all / m.heads;
+  if (m.rotary_dim > head && head > 0)
+    throw std::invalid_argument(
+        fmt::format("model.rotary_dim {} is more than the features of a head, {} (model.hidden_size {} / "
+                    "model.num_heads {}): take at most that, or leave it out, and all are turned",
+                    m.rotary_dim, head, m.hidden_size, m.heads));
+}
+
 /// Sets the reference of preferences where it is the model with which the run begins. Throws
 /// std::invalid_argument for options of the section dpo that have no effect.
 void complete_preferences(train_app::fields& f, options& o) {
@@ -167,12 +234,23 @@ class params final : public train_app::trainer_params {
     found.of([&] { gpt_app::require_fields(o_); });
     found.of([&] { gpt_app::require_data(o_, true); });
     found.of([&] {
+      if (o_.model.mup.base_hidden_size > 0 && !(o_.model.mup.base_filter_size > 0)) return;  // refused above
       // The data would say these.
       gpt_app::model_params m = o_.model;
       m.vocab_size = std::max(m.vocab_size, 1);
       m.max_position_embeddings = std::max(m.max_position_embeddings, 1);
       m.decoder();
     });
+    for (const auto& [section, in, x] : {std::tuple("train_input", &o_.common.train_input, &o_.train.hdf5),
+                                         {"eval_input", &o_.common.eval_input, &o_.eval.hdf5}}) {
+      if (x->mixture.empty()) continue;
+      if (!in->data_dir.empty())
+        found.add(
+            fmt::format("{0}.mixture and {0}.data_dir both name the data: leave one of them out", section));
+      if (!x->data_subset.empty())
+        found.add(fmt::format("{0}.data_subset is of data_dir: each part of {0}.mixture has one of its own",
+                              section));
+    }
     if (o_.model.max_position_embeddings)
       for (const auto& [section, x] : {std::pair("train_input", &o_.train), {"eval_input", &o_.eval}})
         if (x->max_sequence_length > o_.model.max_position_embeddings)
@@ -193,7 +271,9 @@ void complete(train_app::fields& f, options& o, bool any_kind) {
   else if (const std::string folder = any_kind ? learning_folder(o.hf) : o.hf;
            !any_kind || is_decoder(folder))
     take_folder(f, o, folder);
+  take_single_expert(f, o.model);
   gpt_app::complete(f, o);
+  require_rotary(o.model);
   if (o.lora.are_given() && o.lora.base.empty()) o.lora.base = o.hf;
   complete_preferences(f, o);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <foreign_checkpoint.hpp>
 #include <wsl/ml/io/hugging_face/companions.hpp>
 #include <wsl/ml/io/hugging_face/families.hpp>
 #include <wsl/ml/io/hugging_face/reward.hpp>
@@ -154,6 +155,8 @@ stored_model read_model(const std::string& path) {
 }
 
 std::string checkpoint_file(const std::string& path) {
+  if (const std::string form = train_app::form_of_foreign_checkpoint(path); !form.empty())
+    throw ml::file_error(path + " " + train_app::words_of_foreign_checkpoint(form, true, "wsl-zoo"));
   if (!std::filesystem::is_directory(path)) return path;
   std::vector<std::string> refused;
   const auto newest = ml::checkpoints(path).newest(&refused);
