@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <trainer_form.hpp>
 #include <zoo_models.hpp>
@@ -37,6 +39,18 @@ void say_format(YAML::Node model) {
   if (!model.IsMap() || !model["mixed_precision"] || !truth_of(model["mixed_precision"]).value_or(false))
     return;
   if (!model["fp16_type"] && !model["use_bfloat16"]) model["fp16_type"] = "bfloat16";
+}
+
+/// Writes down the dropout of attention that a language model has where a file does not say it: in the V1 form
+/// that of the other parts, in the V2 form 0.1; those of GPT-J's kind have 0.1 in both.
+void say_attention_dropout(YAML::Node model, const std::string& name, bool is_v2) {
+  constexpr std::array of_gptj{"gptj", "gpt-neox", "gpt_neox", "falcon"};
+  if (!model.IsMap() || model["attention_dropout_rate"] ||
+      std::find(of_gptj.begin(), of_gptj.end(), name) != of_gptj.end())
+    return;
+  for (const char* of_others : {"dropout_rate", "residual_dropout_rate"})
+    if (const YAML::Node rate = model[of_others]; rate && !rate.IsNull())
+      model["attention_dropout_rate"] = is_v2 ? "0.1" : rate.Scalar();
 }
 
 /// A model whose format has one name, fp16_type: the V2 form has no use_bfloat16.
@@ -86,6 +100,8 @@ int run_config_convert(int argc, char** argv) {
   if (!was_v2) take_out_precision(root["model"]);
   if (!was_v2 && v.program == "wsl-zoo") say_format(root["model"]);
   if (!was_v2 && root["model"]) root["model"] = with_one_format(root["model"]);
+  if (v.program == "wsl-zoo")
+    say_attention_dropout(was_v2 ? root["trainer"]["init"]["model"] : root["model"], v.model, was_v2);
   YAML::Node made =
       was_v2 ? sections_of_trainer(root, from, found, left_out) : trainer_of_sections(root, from, found);
   found.report();
