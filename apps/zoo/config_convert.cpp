@@ -45,7 +45,7 @@ void say_format(YAML::Node model) {
 /// that of the other parts, in the V2 form 0.1; those of GPT-J's kind have 0.1 in both.
 void say_attention_dropout(YAML::Node model, const std::string& name, bool is_v2) {
   constexpr std::array of_gptj{"gptj", "gpt-neox", "gpt_neox", "falcon"};
-  if (!model.IsMap() || model["attention_dropout_rate"] ||
+  if (!model.IsMap() || model["attention_dropout_rate"] || model["<<"] ||
       std::find(of_gptj.begin(), of_gptj.end(), name) != of_gptj.end())
     return;
   for (const char* of_others : {"dropout_rate", "residual_dropout_rate"})
