@@ -26,6 +26,10 @@ std::optional<f64> number_in(const std::string& word) {
 }
 
 f32 swapped(f32 x) { return std::bit_cast<f32>(__builtin_bswap32(std::bit_cast<u32>(x))); }
+/// Whether a number is allowed, and not so small as only bits in the wrong order make it.
+bool is_meant(const property_rule& rule, f32 x) {
+  return rule.is_allowed(x) && (x == 0 || std::abs(x) >= 1e-20f);
+}
 
 /// What all numbers of a property say together.
 struct findings {
@@ -39,7 +43,7 @@ struct findings {
     for (const f32& x : numbers) {
       if (rule.is_allowed(x)) least = std::min(least, f64{x}), greatest = std::max(greatest, f64{x});
       else first_wrong = std::min(first_wrong, block * of_block + static_cast<u64>(&x - numbers.data()));
-      all_swapped = all_swapped && rule.is_allowed(swapped(x));
+      all_swapped = all_swapped && is_meant(rule, swapped(x));
     }
   }
   /// Those of all processes; collective.

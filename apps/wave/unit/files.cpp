@@ -330,6 +330,11 @@ TEST_CASE("wsl-wave: a property of the model is a number, layers, or a file") {
   says({file("line2.npy", app::npy_bytes<f32>({3}, std::vector<f32>{0, 10, 20}))},
        "line2.npy ends at z = 20 m, and the grid at 40 m");
   says({file("false.npy", "nothing")}, "--density: ");
+  // no number is none in the other byte order
+  const property_rule small{"epsilon", [](f32 x) { return x > -0.5f && x <= 2; }, "", "epsilon is small"};
+  CHECK_THROWS_WITH(of_words("--epsilon", small, {file("nan", bytes_of(std::vector<f32>(30, NAN)))}, {}, grid,
+                             keeping::in_memory, false),
+                    Contains("--epsilon: number 0 of ") && Contains("nan is nan; epsilon is small"));
   // without a grid it is that of the file
   run_grid open{{101, 101, 101}, 10, 24, false};
   for (f32& x : numbers) x += 1500;
