@@ -9,6 +9,7 @@
 #include <wsl/ml/io/hugging_face/config.hpp>
 #include <wsl/ml/model/mup.hpp>
 
+#include "dropouts.hpp"
 #include "word_tables.hpp"
 
 namespace bert_app {
@@ -56,16 +57,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("initializer", m.initializer,
         "how matrices and tables start: normal, truncated_normal, or a map with std, a and b; null: normal, "
         "as initializer_range says (of this program)");
-  f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
-  f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
-      .at_least(0)
-      .at_most(1);
-  f.add("ffn_dropout_rate", m.ffn_dropout,
-        "inside the feed-forward part, between its matrices; null: dropout_rate, as in the Model Zoo; 0 with "
-        "hf (of "
-        "this program)")
-      .at_least(0)
-      .at_most(1);
+  declare_dropouts(f, m.dropout, m.attention_dropout, m.ffn_dropout);
   f.add("disable_nsp", m.disable_nsp, "pre-training guesses hidden words only, not next sentences");
   f.add("mlm_loss_weight", m.mlm_loss_weight, "factor of the loss of hidden words; null: 1").above(0);
   f.add(

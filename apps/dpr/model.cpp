@@ -6,6 +6,8 @@
 #include <params.hpp>
 #include <wsl/ml/io/hugging_face/config.hpp>
 
+#include "../bert/dropouts.hpp"
+
 namespace dpr_app {
 namespace {
 
@@ -55,16 +57,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.in_the_zoo([&m](train_app::fields& all) {
     train_app::set_default_of_zoo(all, "model.initializer", train_app::cut_normal_of_zoo(m.deviation));
   });
-  f.add("dropout_rate", m.dropout, "of embeddings and of what blocks add").at_least(0).at_most(1);
-  f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; null: dropout_rate")
-      .at_least(0)
-      .at_most(1);
-  f.add("ffn_dropout_rate", m.ffn_dropout,
-        "inside the feed-forward part, between its matrices; null: dropout_rate, as in the Model Zoo; 0 with "
-        "hf (of "
-        "this program)")
-      .at_least(0)
-      .at_most(1);
+  bert_app::declare_dropouts(f, m.dropout, m.attention_dropout, m.ffn_dropout);
   f.add("pad_token_id", m.pad_token_id, "of padding, whose embedding is not learnt").at_least(0);
   f.add("projection_dim", m.projection_dim,
         "features to which the state of the first token is projected; 0: it is the vector itself")
