@@ -115,6 +115,21 @@ TEST_CASE("wave25: how the grid is shared out changes no bit") {
   }
 }
 
+TEST_CASE("wave25: each thread gets a block, and what options give is kept") {
+  const problem p{.size = {128, 128, 1}};
+  for (const int threads : {1, 2, 3, 4, 8, 16}) {
+    const partition cut = simulation{p, {.threads = threads}}.cut();
+    INFO(threads << " threads: " << cut.wide << " x " << cut.high << " PEs");
+    CHECK(cut.wide * cut.high == threads);
+    CHECK(cut.depth >= 1);
+    CHECK(cut.wide >= cut.high);  // halos along x are in one piece
+  }
+  const partition given = simulation{p, {.high = 5, .depth = 3, .threads = 4}}.cut();
+  CHECK(given.high == 5);
+  CHECK(given.depth == 3);
+  CHECK(simulation{problem{.size = {20, 20, 4}}, {.threads = 16}}.cut().wide == 1);
+}
+
 TEST_CASE("wave25: a wafer with one line a PE computes the same bits as blocks") {
   const border kind = GENERATE(border::reflects, border::sponge, border::pml);
   const cells size = GENERATE(cells{12, 9, 21}, cells{1, 9, 21}, cells{7, 1, 21});

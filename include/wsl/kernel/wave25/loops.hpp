@@ -23,10 +23,17 @@ struct line {
   std::ptrdiff_t sk, skx;  ///< the coefficients of the next line are at k + sk in y, and at k + skx in x
 };
 
-/// Lines that will be needed soon and are not in cache yet, in the next planes: those of u at the far end of
-/// the stencil in x, those of u beside the block in y, and of k. Null where there is nothing to prefetch.
+/// Lines that will be needed soon and are not in cache yet. Of the next planes of a tile, for the first cache:
+/// those of u at the far end of the stencil in x, those of u beside the block in y, and of k. Of the next
+/// tile, for the second cache: of u, v and k. Null where there is nothing to prefetch.
 struct upcoming {
   const f32 *far = nullptr, *beside = nullptr, *k = nullptr;
+  const f32 *next_u = nullptr, *next_v = nullptr, *next_k = nullptr;
+
+  [[gnu::always_inline]] void forward(std::ptrdiff_t by, std::ptrdiff_t by_in_k) {
+    far += by, beside += by, next_u += by, next_v += by;
+    k += by_in_k, next_k += by_in_k;
+  }
 };
 
 namespace loops {
@@ -102,7 +109,7 @@ struct plain {
       for (; rows >= 2; rows -= 2, forward(2)) {
         if (planes == 2 && soon.far) {
           block<lanes, planes, 2, planes == 2>(l, from, to, soon);
-          soon.far += l.sy, soon.beside += l.sy, soon.k += l.sk;
+          soon.forward(l.sy, l.sk);
         } else {
           block<lanes, planes, 2, false>(l, from, to, soon);
         }
@@ -115,7 +122,7 @@ struct plain {
     line l = given;  // a local copy, which the stores to v cannot alias
     upcoming soon = next;
     l.u += from, l.x += from, l.y += from, l.v += from, l.k += from;
-    if constexpr (prefetches) soon.far += from, soon.beside += from, soon.k += from;
+    if constexpr (prefetches) soon.forward(from, from);
     vec<lanes> low[std::size_t{planes}][std::size_t{rows}], high[std::size_t{planes}][std::size_t{rows}];
     const auto each_line = [&](auto f) __attribute__((always_inline)) {
       each_of<planes>([&](auto p) __attribute__((always_inline)) {
@@ -140,7 +147,10 @@ struct plain {
           __builtin_prefetch(soon.far + p * l.sx), __builtin_prefetch(soon.beside + p * l.sx);
           __builtin_prefetch(soon.k + p * l.skx);
         });
-        soon.far += lanes, soon.beside += lanes, soon.k += lanes;
+        constexpr int second_cache = 2;
+        __builtin_prefetch(soon.next_u, 0, second_cache), __builtin_prefetch(soon.next_v, 0, second_cache);
+        __builtin_prefetch(soon.next_k, 0, second_cache);
+        soon.forward(lanes, lanes);
       }
       each_of<rows>([&](auto r) __attribute__((always_inline)) {
         const row_of_vectors<lanes, planes> x(

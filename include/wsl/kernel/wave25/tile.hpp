@@ -3,10 +3,11 @@
 // Several steps between two exchanges only pay if they are done while the cells are in cache. So `march` cuts
 // the block into parallelogram tiles that lean back by four cells a step along x and y (time skewing): a tile
 // finds all it needs in itself and in the tiles before it, and nothing is computed twice inside a block. A
-// cell and step then read 12 bytes from memory (16 with a velocity in each cell) without tiles, and a third
-// of that with leaning tiles of 32 planes and `depth` 8. A tile shares 68 planes of 44 lines with its
-// neighbour in y, which should still be in the last cache: 10 MB for lines of 256 cells. Longer tiles read
-// less from memory but share more.
+// cell and step then read 12 bytes from memory (16 with a velocity in each cell) without tiles, and a quarter
+// of that with leaning tiles of 48 planes and `depth` 8. A tile shares 84 planes of 44 lines with its
+// neighbour in y, which should still be in the last cache: 12 MB for lines of 256 cells. Longer tiles read
+// less from memory but share more. What a tile is the first to read comes from memory. The steps of the tile
+// before it prefetch that, a few lines at a time, for its first step would otherwise wait for most of it.
 #pragma once
 #include "border_loops.hpp"
 #include "free_surface.hpp"
@@ -83,7 +84,7 @@ class tile {
           const int back = reach * s;
           const lines leaning{overlap(reached.x, {x - back, x - back + tile_x}),
                               overlap(reached.y, {y - back, y - back + tile_y})};
-          update(leaning, time_ + s);
+          update(leaning, {x, y, s, steps});
         }
     time_ += steps;
   }
@@ -94,7 +95,11 @@ class tile {
  private:
   /// Lines of a tile; and cells of all of its lines that are done before the next ones, so that the planes
   /// of a stencil stay in the first cache.
-  static constexpr int tile_x = 32, tile_y = 8, tile_z = 64;
+  static constexpr int tile_x = 48, tile_y = 8, tile_z = 64;
+  /// A step of a tile: the lines with which the tile begins, and which one it is of how many.
+  struct tile_step {
+    int x, y, step, steps;
+  };
 
   static f32 square(f64 x) { return static_cast<f32>(x * x); }
   static int parity(i64 steps) { return static_cast<int>(steps & 1); }
@@ -131,24 +136,44 @@ class tile {
                                             (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
   }
 
-  /// Lines of the planes after x, of a tile whose lines begin at y. The tile before it in y has computed the
-  /// first half of the lines that come in, and they are not in the second cache any more; the other half has
-  /// just been computed.
-  upcoming after(int x, int y, i64 time) {
+  /// Lines of the planes after x, of a tile whose lines begin at y in this step. The tile before it in y has
+  /// computed the first half of the lines that come in, and they are not in the second cache any more; the
+  /// other half has just been computed.
+  upcoming after(int x, int y, const tile_step& of) {
     const int far = cut_.known(pe_).x.to + reach - Storage::planes;  // the frame's last planes
-    return {store_.field(parity(time), std::min(x + Storage::planes + reach, far), y),
-            store_.field(parity(time), std::min(x + Storage::planes, far), y - reach),
-            store_.factor(std::min(x + Storage::planes, far), y)};
+    const int now = parity(time_ + of.step);
+    upcoming soon{store_.field(now, std::min(x + Storage::planes + reach, far), y),
+                  store_.field(now, std::min(x + Storage::planes, far), y - reach),
+                  store_.factor(std::min(x + Storage::planes, far), y)};
+    soon.next_u = soon.next_v = soon.far, soon.next_k = soon.k;  // the same again, unless there are others
+    find_lines_of_next_tile(soon, x, of);
+    return soon;
   }
 
-  void update(const lines& l, i64 time) {
+  // While the steps of a tile go back, this goes back through the planes that the next tile in y will read,
+  // half the lines of a plane for each pair of planes that is computed. With eight steps it gets through all.
+  void find_lines_of_next_tile(upcoming& soon, int x, const tile_step& of) {
+    if (of.steps < 3) return;  // too little time for it: it would delay what is needed at once
+    const int pair = (x - (of.x - reach * of.step)) / 2,
+              plane = of.x + tile_x + reach - 1 - of.step * (tile_x / 4) - pair / 2,
+              lean = std::max(0, of.x - plane + reach - 1) / reach * reach,
+              y = of.y + tile_y - lean + pair % 2 * (tile_y / 2);
+    const lines known = cut_.known(pe_);
+    if (lean > reach * of.steps || !known.has(plane, y) || !known.has(plane, y + tile_y / 2 - 1)) return;
+    soon.next_u = store_.field(parity(time_), plane, y + reach);
+    soon.next_v = store_.field(parity(time_ + 1), plane, y);
+    soon.next_k = store_.factor(plane, y);
+  }
+
+  void update(const lines& l, const tile_step& of) {
     if (l.count() == 0) return;
+    const i64 time = time_ + of.step;
     const auto each = [&](auto f) {
       each_line(l, [&](int x, int y) { f(store_.neighbours(parity(time), x, y), x, y); });
     };
     if (edge_.kind == border::sponge) fade_lines(l, time);
     if (edge_.kind == border::pml) update_in_layer(l, time);
-    else step_lines(l, time, 0, whole_vectors(cut_.size.z));
+    else step_lines(l, of);
     if constexpr (Storage::has_stretching)
       if (edge_.kind == border::cpml)
         each([&](const line& at, int x, int y) { store_.frame().correct(at, x, y); });
@@ -161,14 +186,14 @@ class tile {
     });
   }
 
-  /// Cells from .. to - 1 of lines on which no border acts.
-  void step_lines(const lines& l, i64 time, int from, int to) {
-    if (l.count() == 0) return;
-    for (int z = from; z < to; z += tile_z)
+  /// Lines on which no border acts.
+  void step_lines(const lines& l, const tile_step& of) {
+    const int to = whole_vectors(cut_.size.z);
+    for (int z = 0; z < to; z += tile_z)
       for (int x = l.x.from, planes = 1; x < l.x.to; x += planes) {
         planes = std::min(Storage::planes, l.x.to - x);
-        step_plain(store_.neighbours(parity(time), x, l.y.from), planes, l.y.size(), z,
-                   std::min(z + tile_z, to), Storage::planes > 1 ? after(x, l.y.from, time) : upcoming{});
+        step_plain(store_.neighbours(parity(time_ + of.step), x, l.y.from), planes, l.y.size(), z,
+                   std::min(z + tile_z, to), Storage::planes > 1 ? after(x, l.y.from, of) : upcoming{});
       }
   }
 
