@@ -23,9 +23,9 @@ struct line {
   std::ptrdiff_t sk, skx;  ///< the coefficients of the next line are at k + sk in y, and at k + skx in x
 };
 
-/// Lines that will be needed soon and are not in cache yet. Of the next planes of a tile, for the first cache:
-/// those of u at the far end of the stencil in x, those of u beside the block in y, and of k. Of the next
-/// tile, for the second cache: of u, v and k. Null where there is nothing to prefetch.
+/// Lines that will be needed soon and are not in cache yet. Of the next planes of a tile, for the first
+/// cache: those of u at the far end of the stencil in x, those of u beside the block in y, and of k. Of the
+/// next tile, for the second cache: of u, v and k. Null where there is nothing to prefetch.
 struct upcoming {
   const f32 *far = nullptr, *beside = nullptr, *k = nullptr;
   const f32 *next_u = nullptr, *next_v = nullptr, *next_k = nullptr;

@@ -400,9 +400,8 @@ class simulation : public simulation_on<block> {
   }
 
   /// How long a cell takes with so many steps between exchanges. The unit of these times is that of a cell
-  /// that comes from a neighbour in x; they were measured with 1 to 16 PEs of 256^3 cells, one at a time, on a
-  /// computer with AVX-512. With depths between these the last round of a run would more often be a short
-  /// one.
+  /// that comes from a neighbour in x; they were measured with 1 to 16 PEs of 256^3 cells, one at a time, on
+  /// a computer with AVX-512. With depths between these the last round of a run would more often be short.
   static constexpr std::pair<int, f64> times_of_cells[] = {{1, 2.3}, {2, 1.65}, {4, 1.1}, {8, 0.95}};
   static f64 time_of_step(const partition& cut, f64 time_of_cell) {
     constexpr f64 from_y = 2.5;  // its lines come one plane at a time
