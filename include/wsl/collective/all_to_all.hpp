@@ -77,15 +77,14 @@ struct all_to_all {
       block_ = give.length() / size;
       done_ = done;
       mov(take.part(at * block_, block_), give.part(at * block_, block_));
-      relays_[0] = {give.reversed(), take.reversed(), at, size - 1 - at, net.course(r, 0)};
+      relays_[0] = {give, take, at, size - 1 - at, net.course(r, 0)};
       relays_[1] = {give, take, size - 1 - at, at, net.course(r, 1)};
       go_on<0>(me);
       go_on<1>(me);
     }
 
    private:
-    /// One direction of the line, with the arrays in the order in which they travel. Two distances take
-    /// three steps.
+    /// One direction of the line. Two distances take three steps.
     struct stream {
       memory<T> give{nullptr, 0};
       memory<T> take{nullptr, 0};
@@ -95,6 +94,15 @@ struct all_to_all {
 
       color<T> out() const { return {course.color_of(course.where.root == 0, ahead)}; }
       color<T> in() const { return {course.color_of(course.where.root == 0, ahead + 1)}; }
+      /// Of an array, n blocks from the ith on, in the order in which blocks travel: the first is that of the
+      /// PE at the far end. With two PEs no operation has blocks for several of them, so that their words need
+      /// not be reversed; then an engine may copy them from memory to memory.
+      memory<T> blocks(memory<T> array, int i, int n, int length) const {
+        if (course.where.root == 0) return array.part(i * length, n * length);
+        const int size = behind + ahead + 1;
+        const memory<T> these = array.part((size - i - n) * length, n * length);
+        return size == 2 ? these : these.reversed();
+      }
       int distance() const { return 1 + step / 3 * 2; }  ///< the shorter one
       /// The number of the two distances at which there is a PE, if one side has `pes` PEs.
       int reached(int pes) const { return std::clamp(pes - distance() + 1, 0, 2); }
@@ -121,9 +129,9 @@ struct all_to_all {
       ++s.step;
       if (n == 0) return false;
       if (kind == 0)
-        me.async(mov(fabout(s.out()), s.give.part((s.ahead - near - n + 1) * block_, n * block_)), next);
+        me.async(mov(fabout(s.out()), s.blocks(s.give, s.ahead - near - n + 1, n, block_)), next);
       else if (kind == 1) me.async(mov(fabout(s.out()), fabin(s.in(), n * block_)), next);
-      else me.async(mov(s.take.part((s.ahead + near) * block_, n * block_), fabin(s.in())), next);
+      else me.async(mov(s.blocks(s.take, s.ahead + near, n, block_), fabin(s.in())), next);
       return true;
     }
     void exchanged(pe& me) {
