@@ -138,14 +138,14 @@ class turned {
 
 }  // namespace
 
-slabs slabs_of(const cells& size, int processes) {
+slabs slabs_of(const cells& size, int processes, int threads) {
   constexpr int parts = 8, least_bytes = 1 << 20;
   const f64 plane = 4. * size.y * size.z;
   const int share = (size.x + processes - 1) / processes,
             least = static_cast<int>(std::min(least_bytes / plane, 1e6)),
             planes = std::clamp(std::max((share + parts - 1) / parts, least), 1, size.x),
             all = (size.x + planes - 1) / planes;
-  return {planes, std::min((share + planes - 1) / planes + 2, all)};
+  return {planes, std::min({threads + 1, (share + planes - 1) / planes + 2, all})};
 }
 
 stored_volume turned_numbers(std::shared_ptr<const wsl::support::file_reader> file, u64 begin,

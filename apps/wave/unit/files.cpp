@@ -144,14 +144,15 @@ TEST_CASE("wsl-wave: numbers with their axes in any order are read in slabs, of 
   CHECK_THROWS_WITH(cut.read({{5, 6}, {0, 1}}, plane), Contains(path.string() + ": it ends too early"));
   std::filesystem::remove(path);
 
-  const auto plan = [](const cells& size, int processes) {
-    const slabs s = slabs_of(size, processes);
+  const auto plan = [](const cells& size, int processes, int threads) {
+    const slabs s = slabs_of(size, processes, threads);
     return std::pair(s.planes, s.kept);
   };
-  CHECK(plan({1200, 1200, 600}, 4) == std::pair(38, 10));    // of 300 planes, and those beside them
-  CHECK(plan({1200, 1200, 600}, 1) == std::pair(150, 8));    // all of them
-  CHECK(plan({512, 16, 128}, 4) == std::pair(128, 3));       // small planes
-  CHECK(plan({3, 100'000, 10'000}, 64) == std::pair(1, 3));  // large ones
+  CHECK(plan({1200, 1200, 600}, 4, 2) == std::pair(38, 3));
+  CHECK(plan({1200, 1200, 600}, 4, 64) == std::pair(38, 10));   // of 300 planes, and those beside them
+  CHECK(plan({1200, 1200, 600}, 1, 64) == std::pair(150, 8));   // all of them
+  CHECK(plan({512, 16, 128}, 4, 1) == std::pair(128, 2));       // small planes
+  CHECK(plan({3, 100'000, 10'000}, 64, 4) == std::pair(1, 3));  // large ones
 }
 
 TEST_CASE("wsl-wave: the header of a raw model that cannot be read is named with its line") {
