@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What all processes do alike, such as reading options and files, and what may fail on one of them alone: a file
-// that its computer has not, or may not read, or less memory.
+// What all processes do alike, such as reading options and files, and what may fail on one of them alone: a
+// file that its computer has not, or may not read, or less memory.
 #pragma once
 #include <functional>
 

@@ -68,8 +68,8 @@ struct findings {
   static f64 ordered(u64 bits) { return std::bit_cast<f64>(bits & sign ? bits & ~sign : ~bits); }
 };
 
-/// Throws if a file that this process has opened is not that of the first one, as far as its grid and some of its
-/// numbers say; collective.
+/// Throws if a file that this process has opened is not that of the first one, as far as its grid and some of
+/// its numbers say; collective.
 void require_same(const stored_volume& v, const std::string& option, bool stays) {
   wsl::support::fingerprint f;
   for (const int n : {v.size.x, v.size.y, v.size.z}) f.add(n);

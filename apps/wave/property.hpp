@@ -57,10 +57,10 @@ enum class keeping : unsigned char {
 
 /// The numbers of a file for the grid, resampled if it says that its cells are others; `model_spacing` is the
 /// size of its cells in m, or empty. Where no grid is given, it becomes that of the file. All numbers are
-/// looked at once: with `are_shared` all processes do this together, each for a part of them, and throw fault if
-/// their files differ in what they say of the grid or in the first, the middle or the last plane. Throws
-/// std::invalid_argument that names the option, the file and what is wrong, such as a number that the rule does
-/// not allow.
+/// looked at once: with `are_shared` all processes do this together, each for a part of them, and throw fault
+/// if their files differ in what they say of the grid or in the first, the middle or the last plane. Throws
+/// std::invalid_argument that names the option, the file and what is wrong, such as a number that the rule
+/// does not allow.
 property of_file(const model_file& file, const property_rule& rule, const std::vector<f64>& model_spacing,
                  run_grid& grid, keeping how, bool are_shared);
 

@@ -52,7 +52,8 @@ std::shared_ptr<const wsl::support::file_reader> opened(const std::string& optio
 stored_volume stored_numbers(std::shared_ptr<const wsl::support::file_reader> file, u64 begin,
                              const cells& size, const extent& spacing, const number_format& how) {
   if (!is_plain(size, how.order))
-    return turned_numbers(std::move(file), begin, size, spacing, how, slabs_of(size, app::ranks(), wsl::default_threads()));
+    return turned_numbers(std::move(file), begin, size, spacing, how,
+                          slabs_of(size, app::ranks(), wsl::default_threads()));
   return {.size = size,
           .spacing = spacing,
           .read =

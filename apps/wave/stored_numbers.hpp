@@ -22,8 +22,8 @@ std::shared_ptr<const wsl::support::file_reader> opened(const std::string& optio
 void read_numbers(const wsl::support::file_reader& file, wsl::u64 begin, wsl::u64 first,
                   const number_format& how, std::span<f32> to);
 
-/// The numbers of a grid from a byte of the file on. Planes in another order than that of the grid (z fastest, then
-/// y) are not plain, and some of them are kept in memory.
+/// The numbers of a grid from a byte of the file on. Planes in another order than that of the grid (z
+/// fastest, then y) are not plain, and some of them are kept in memory.
 stored_volume stored_numbers(std::shared_ptr<const wsl::support::file_reader> file, wsl::u64 begin,
                              const cells& size, const extent& spacing, const number_format& how = {});
 

@@ -11,8 +11,8 @@ namespace {
 using wsl::u64;
 using wsl::grid::range;
 
-/// The axes of a grid in the order of a file: their lengths, fastest first, and from one cell to the next along
-/// each the way in an array that has z fastest, then y.
+/// The axes of a grid in the order of a file: their lengths, fastest first, and from one cell to the next
+/// along each the way in an array that has z fastest, then y.
 struct file_axes {
   std::array<std::size_t, 3> n{}, step{};
   std::size_t x = 0;  ///< which of them is x
@@ -67,8 +67,8 @@ class turned {
     numbers of;
   };
 
-  /// A slab that is kept, or is read now and kept instead of the one that was used longest ago. With `only_if_kept`
-  /// none, if it would have to be read.
+  /// A slab that is kept, or is read now and kept instead of the one that was used longest ago. With
+  /// `only_if_kept` none, if it would have to be read.
   numbers slab_of(int number, const range& planes, bool only_if_kept) {
     const std::scoped_lock now(one_at_a_time_);
     auto found =

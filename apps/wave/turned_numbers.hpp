@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Floating-point numbers in a file in another order of axes than that of the grid, such as an array in Fortran
-// order. The numbers of a plane of x may lie apart from each other all over the file; so a process reads slabs of
-// several planes, and keeps the last ones.
+// Floating-point numbers in a file in another order of axes than that of the grid, such as an array in
+// Fortran order. The numbers of a plane of x may lie apart from each other all over the file; so a process
+// reads slabs of several planes, and keeps the last ones.
 #pragma once
 #include "stored_numbers.hpp"
 
@@ -11,8 +11,8 @@ namespace wave_app {
 struct slabs {
   int planes = 1, kept = 1;
 };
-/// Those for a grid of which each process reads a range of planes: a slab is an eighth of the range, or a megabyte if
-/// that is more, and each thread, which reads one plane after the other, has its own.
+/// Those for a grid of which each process reads a range of planes: a slab is an eighth of the range, or a
+/// megabyte if that is more, and each thread, which reads one plane after the other, has its own.
 slabs slabs_of(const cells& size, int processes, int threads);
 
 /// The numbers of a grid from a byte of the file on, in the order of axes that `how` says.

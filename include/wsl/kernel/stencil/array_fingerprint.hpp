@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fingerprint of arrays that ranks compare before they work on them: as support::fingerprint detects accidents,
-// but as fast as memory is read. It stays in the run that makes it, and goes to no file.
+// A fingerprint of arrays that ranks compare before they work on them. As support::fingerprint it detects
+// accidents, but as fast as memory is read. It stays in the run that makes it, and goes to no file.
 #pragma once
 #include <array>
 #include <cstddef>
