@@ -75,13 +75,21 @@ void migrate_shot(const options& o, std::size_t k, const std::filesystem::path& 
         if (const int signal = signalled(o)) throw stopped{signal};
       }};
   const app::engine engine{.is_alone = !is_shared(o)};
-  const wave25::spread_image i = std::visit(
-      [&](const auto& medium) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(medium)>, isotropic>)
-          return wave25::migrate_on_pes(p, o.steps, residual, how, engine);
-        else return wave25::migrate_on_pes(o.in_medium(p, medium), o.steps, residual, how, engine);
-      },
-      o.medium);
+  const wave25::spread_image i = [&] {
+    try {
+      return std::visit(
+          [&](const auto& medium) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(medium)>, isotropic>)
+              return wave25::migrate_on_pes(p, o.steps, residual, how, engine);
+            else return wave25::migrate_on_pes(o.in_medium(p, medium), o.steps, residual, how, engine);
+          },
+          o.medium);
+    } catch (const std::invalid_argument& e) {
+      const std::string sentence = sentence_of(e);
+      if (sentence.starts_with("imaging needs memory")) refuse("--memory: {}", sentence);
+      throw;
+    }
+  }();
   u64 is_lost = 0;
   grid::each_own_line(i.blocks, i.gradient, [&](int, int, std::span<const f32> line) {
     is_lost |= !std::all_of(line.begin(), line.end(), [](f32 x) { return std::isfinite(x); });
