@@ -17,15 +17,17 @@ namespace wsl::grid {
 template <class T>
 void add_array(support::fingerprint& f, std::span<const T> all) {
   // Words of 64 bits in turn to lanes that do not wait for each other.
-  constexpr std::size_t lanes = 8;
-  std::array<u64, lanes> sum{}, words;
+  constexpr std::size_t lanes = 4;
+  std::array<u64, lanes> sum{};
   const auto* const bytes = reinterpret_cast<const unsigned char*>(all.data());
   std::size_t at = 0;
-  for (; at + sizeof words <= all.size_bytes(); at += sizeof words) {
-    std::memcpy(words.data(), bytes + at, sizeof words);
+  for (; at + sizeof sum <= all.size_bytes(); at += sizeof sum) {
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < lanes; ++i) {
-      sum[i] = (sum[i] ^ words[i]) * 0x9e3779b97f4a7c15u;
-      sum[i] ^= sum[i] >> 32;  // or two signs that change would cancel out
+      u64 word;
+      std::memcpy(&word, bytes + at + i * sizeof word, sizeof word);
+      word = (sum[i] ^ word) * 0x9e3779b97f4a7c15u;
+      sum[i] = word ^ word >> 32;  // or two signs that change would cancel out
     }
   }
   f.add(sum.data(), sizeof sum), f.add(bytes + at, all.size_bytes() - at), f.add(u64{all.size()});
