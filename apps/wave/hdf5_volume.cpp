@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hdf5_volume.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <wsl/support/file_reader.hpp>
 
 #include "../hdf5_dataset.hpp"
+#include "../memory.hpp"
 
 namespace wave_app {
 namespace {
@@ -137,6 +139,13 @@ stored_volume hdf5_volume(const std::string& file, const std::string& dataset) {
 // libhdf5 makes the file elsewhere, so that it never meets a full disk. Of its numbers it writes the first one
 // only, by which all get their place; the others take no room.
 volume_format hdf5_format(const cells& size, const extent& spacing) {
+  // libhdf5 crashes when the program ends if it could not give a file its length.
+  const f64 length = sizeof(f32) * static_cast<f64>(size.count()) + 65536;
+  if (rlimit most{}; ::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+                     static_cast<f64>(most.rlim_cur) < length)
+    throw wsl::support::file_error(
+        fmt::format("cannot write a field in HDF5: it takes {}, and files may have {} (ulimit -f)",
+                    app::size_text(length), app::size_text(static_cast<f64>(most.rlim_cur))));
   const wsl::ml::hdf5_gate gate;
   const auto must = [](bool done) {
     if (!done) throw std::runtime_error(fmt::format("HDF5: libhdf5: {}", wsl::ml::hdf5_reason()));

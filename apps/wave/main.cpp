@@ -59,8 +59,9 @@ int march(int argc, char** argv) {
     app::let_one_print();
   }
   const wave25::problem& p = asked->problem;
-  fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
-             asked->steps);
+  if (app::is_root())
+    fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
+               asked->steps);
   std::fflush(stdout);
   const f64 per_wave = p.slowest() / (2.5 * p.sources[0].peak_hz * p.spacing);
   if (per_wave < 3 && p.sources[0].wavelet.empty() && app::is_root())

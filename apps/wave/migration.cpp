@@ -14,6 +14,7 @@
 
 #include "../files.hpp"
 #include "../ranks.hpp"
+#include "alike.hpp"
 #include "exports.hpp"
 #include "shot_queue.hpp"
 #include "shot_run.hpp"
@@ -30,14 +31,14 @@ bool is_shared(const options& o) { return o.shots.empty(); }
 /// Does what is not collective: of the only shot all processes do it and agree on its failure.
 template <class F>
 void do_each(const options& o, F f) {
-  if (is_shared(o)) app::together(f);
-  else f();
+  do_alike(is_shared(o), f);
 }
 /// Does what one process does for the others.
 template <class F>
 void do_once(const options& o, F f) {
-  do_each(o, [&] {
-    if (!is_shared(o) || app::is_root()) f();
+  if (!is_shared(o)) return f();
+  app::together([&] {
+    if (app::is_root()) f();
   });
 }
 
@@ -74,13 +75,21 @@ void migrate_shot(const options& o, std::size_t k, const std::filesystem::path& 
         if (const int signal = signalled(o)) throw stopped{signal};
       }};
   const app::engine engine{.is_alone = !is_shared(o)};
-  const wave25::spread_image i = std::visit(
-      [&](const auto& medium) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(medium)>, isotropic>)
-          return wave25::migrate_on_pes(p, o.steps, residual, how, engine);
-        else return wave25::migrate_on_pes(o.in_medium(p, medium), o.steps, residual, how, engine);
-      },
-      o.medium);
+  const wave25::spread_image i = [&] {
+    try {
+      return std::visit(
+          [&](const auto& medium) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(medium)>, isotropic>)
+              return wave25::migrate_on_pes(p, o.steps, residual, how, engine);
+            else return wave25::migrate_on_pes(o.in_medium(p, medium), o.steps, residual, how, engine);
+          },
+          o.medium);
+    } catch (const std::invalid_argument& e) {
+      const std::string sentence = sentence_of(e);
+      if (sentence.starts_with("imaging needs memory")) refuse("--memory: {}", sentence);
+      throw;
+    }
+  }();
   u64 is_lost = 0;
   grid::each_own_line(i.blocks, i.gradient, [&](int, int, std::span<const f32> line) {
     is_lost |= !std::all_of(line.begin(), line.end(), [](f32 x) { return std::isfinite(x); });
@@ -165,8 +174,11 @@ void add_up(const options& o, std::size_t shots) {
     blocks.push_back({{i, 0}, {grid::share(size.x, processes, i), {0, size.y}}, i == process});
   const grid::range mine = blocks[static_cast<std::size_t>(process)].where.x,
                     around = o.laplacian ? mine.grown(1, size.x) : mine;
-  planes image = sum_of(o, shots, "image.npy", size, around);
-  const planes light = sum_of(o, shots, "illumination.npy", size, around);
+  planes image, light;
+  do_each(o, [&] {
+    image = sum_of(o, shots, "image.npy", size, around);
+    light = sum_of(o, shots, "illumination.npy", size, around);
+  });
   const auto own = [&](const planes& all) {
     const auto begin =
         all.numbers.begin() + static_cast<std::ptrdiff_t>(size.index({mine.from - all.x.from, 0, 0}));

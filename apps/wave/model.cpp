@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../files.hpp"
-#include "../memory.hpp"
 #include "../npy.hpp"
 #include "hdf5_volume.hpp"
 #include "raw_model.hpp"
@@ -44,16 +42,6 @@ kind kind_of(const model_file& file) {
   return kind::bare;
 }
 
-std::string read(const std::string& file, const std::string& option) {
-  std::error_code why;
-  const auto size = std::filesystem::file_size(file, why);
-  if (why) refuse("{}: cannot read {}: {}", option, file, why.message());
-  if (const f64 bytes = 2 * static_cast<f64>(size); bytes > app::memory_there())
-    refuse("{}: {} has {}; this computer has {} of memory", option, file, app::size_text(bytes),
-           app::size_text(app::memory_there()));
-  return app::read_file(file);
-}
-
 /// The first bytes of a file, in which its header ends.
 std::string beginning(const wsl::support::file_reader& in, std::size_t most) {
   std::string bytes(static_cast<std::size_t>(std::min<wsl::u64>(in.size(), most)), '\0');
@@ -74,20 +62,19 @@ stored_volume of_npy(const model_file& file) {
   const cells size = axes == 1   ? cells{1, 1, n(0)}
                      : axes == 2 ? cells{n(0), 1, n(1)}
                                  : cells{n(0), n(1), n(2)};
-  if (!at.is_fortran) return stored_numbers(in, at.begin, size, {}, {at.bytes_of_number == 8, at.is_swapped});
-  auto numbers = app::npy_from_bytes<f32>(read(file.name, file.option), file.name).numbers;
-  return stored(std::make_shared<const volume>(volume{size, {}, std::move(numbers)}));
+  return stored_numbers(in, at.begin, size, {},
+                        {at.bytes_of_number == 8, at.is_swapped, at.is_fortran ? "xyz" : "zyx"});
 }
 
 stored_volume of_raw(const model_file& file, const std::string& name, wsl::u64 begin, const cells& size,
-                     const extent& spacing, bool big_endian) {
+                     const extent& spacing, const number_format& how) {
   auto in = opened(file.option, name);
   const wsl::u64 there = in->size() < begin ? 0 : in->size() - begin;
   // in floating point, for sizes that a header only claims
   if (const f64 wanted = 4. * size.x * size.y * size.z; static_cast<f64>(there) != wanted)
     refuse("{}: {} has {} bytes{}; a grid of {} cells takes {:.0f} (4 a cell)", file.option, name, there,
            begin > 0 ? " of numbers" : "", text(size), wanted);
-  return stored_numbers(std::move(in), begin, size, spacing, {.is_swapped = big_endian});
+  return stored_numbers(std::move(in), begin, size, spacing, how);
 }
 
 stored_volume of_header(const model_file& file) {
@@ -101,9 +88,7 @@ stored_volume of_header(const model_file& file) {
     refuse("{}: the header {} has the line `data {}`, and there is no file {}", file.option, file.name,
            h.data, name);
   const std::size_t begin = h.data.empty() ? h.length : 0;
-  if (h.order == "zyx") return of_raw(file, name, begin, h.size, h.spacing, h.big_endian);
-  const std::string bytes = read(name, file.option);
-  return stored(std::make_shared<const volume>(raw_volume(h, std::string_view(bytes).substr(begin), name)));
+  return of_raw(file, name, begin, h.size, h.spacing, {.is_swapped = h.big_endian, .order = h.order});
 }
 
 /// For each cell of an axis the cell of the model before it, and the share of the next one.
@@ -136,7 +121,7 @@ stored_volume open_model(const model_file& file, const cells& grid, f64 spacing)
     case kind::headed: return of_header(file);
     case kind::bare: break;
   }
-  return of_raw(file, file.name, 0, grid, {spacing, spacing, spacing}, false);
+  return of_raw(file, file.name, 0, grid, {spacing, spacing, spacing}, {});
 }
 
 stored_volume resampled(stored_volume m, const cells& size, f64 spacing, const std::string& name) {

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include <wsl/kernel/wave25/stations.hpp>
@@ -16,6 +18,7 @@
 #include "../files.hpp"
 #include "../memory.hpp"
 #include "../ranks.hpp"
+#include "alike.hpp"
 #include "film.hpp"
 #include "hdf5_volume.hpp"
 #include "property.hpp"
@@ -369,7 +372,7 @@ void read_velocities(const words& w, options& o, run_grid& grid) {
     p.velocity = std::move(found.numbers), p.model = std::move(found.source);
     return;
   }
-  require_room(grid);
+  do_alike(w.shots.empty(), [&] { require_room(grid); });
   if (!w.layers.empty()) p.velocity = layered("--layers", "velocity", w.layers, grid);
   else p.velocity = {static_cast<f32>(w.velocity)};
   for (const f32 v : p.velocity)
@@ -407,8 +410,11 @@ void read_medium(const words& w, options& o, run_grid& grid) {
 template <class Medium>
 wsl::seismic::survey survey_of_all(const Medium& m, const problem& p, bool are_shared) {
   if (!are_shared) return wsl::seismic::survey_of(m, p);
-  auto found =
-      wsl::seismic::survey_of(m, p, {wsl::grid::share(p.size.x, app::ranks(), app::rank()), {0, p.size.y}});
+  wsl::seismic::survey found;
+  do_alike(true, [&] {
+    found =
+        wsl::seismic::survey_of(m, p, {wsl::grid::share(p.size.x, app::ranks(), app::rank()), {0, p.size.y}});
+  });
   // The bits of positive numbers have their order.
   const auto largest = [](f64 x) { return std::bit_cast<f64>(app::largest(std::bit_cast<wsl::u64>(x))); };
   found.eigenvalue = largest(found.eigenvalue), found.fastest = largest(found.fastest);
@@ -425,8 +431,11 @@ void find_time_step(const words& w, options& o, bool are_shared) try {
           o.problem.step = o.problem.time_step();
         } else {
           using of_medium = wsl::seismic::problem<std::decay_t<decltype(m)>>;
-          const auto found = of_medium{o.problem, m, survey_of_all(m, o.problem, are_shared)}.checked();
-          o.problem.step = found.shot.step, o.found = found.found;
+          const of_medium surveyed{o.problem, m, survey_of_all(m, o.problem, are_shared)};
+          do_alike(are_shared, [&] {
+            const of_medium found = surveyed.checked();
+            o.problem.step = found.shot.step, o.found = found.found;
+          });
         }
       },
       o.medium);
@@ -451,6 +460,7 @@ void check_resources(const options& o) {
 
 /// A run whose results nobody would see.
 void require_outputs(const options& o) {
+  if (o.steps == 0) bad_argument("nothing would be written: --steps asks for 0 steps");
   const auto is_due = [&](i64 every) { return every > 0 && every <= o.steps; };
   if (o.migrates || !o.shots.empty() || !o.problem.receivers.empty() || is_due(o.snapshot_every) ||
       is_due(o.checkpoint_every))
@@ -460,6 +470,41 @@ void require_outputs(const options& o) {
       o.snapshot_every > 0 || o.checkpoint_every > 0
           ? fmt::format("--snapshot-every and --checkpoint-every give more than the {} --steps", o.steps)
           : "give receivers (--receiver, --receiver-line), --snapshot-every or --checkpoint-every");
+}
+
+/// Reads what the time step and the grid decide about.
+void finish(const words& w, options& o, const run_grid& grid, const cells& at) {
+  problem& p = o.problem;
+  p.sources = {wavelet(w, at, p.step)};
+  p.sources[0].kind = w.kind == "point" ? wsl::wave25::source_term::point : wsl::wave25::source_term::added;
+  if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
+  receivers(w, p);
+  p.check();
+  check_resources(o);
+  if (w.shots.empty() && o.shots_at_a_time > 1)
+    bad_argument("--shots-at-a-time: there is one shot: give a list (--shots), or leave it out");
+  read_shots(w, o);
+  read_slice(w, o);
+  read_formats(w, o);
+  o.memory = 1e9 * w.gigabytes;
+  // Two runs, two sums of 64 bits, and what is kept of the forward one.
+  const f64 of_cell = (24 + 2 * bytes_of_cell(w)) / grid.processes +
+                      (grid.processes > 1 ? 2 * grid.bytes_of_whole : 0),
+            wanted = o.shots_at_a_time * (of_cell * static_cast<f64>(p.size.count()) + o.memory),
+            there = app::memory_there(grid.processes_here);
+  if (o.migrates && wanted > there) {
+    if (grid.processes > 1)
+      bad_argument("--memory: the migration takes about {} in each of {} processes, which can have {}",
+                   app::size_text(wanted), grid.processes, app::size_text(there));
+    bad_argument(
+        "--memory: the migration of {} shots at a time takes about {:.0f} GB; this computer has {:.0f}",
+        o.shots_at_a_time, std::ceil(wanted / 1e9), there / 1e9);
+  }
+  if (o.migrates && o.shots.empty() && p.receivers.empty())
+    bad_argument(
+        "rtm: there are no receivers: give those of the data, with --receiver-at, --receiver-line-at or "
+        "--shots");
+  require_outputs(o);
 }
 
 void assemble(words& w, options& o) {
@@ -478,41 +523,16 @@ void assemble(words& w, options& o) {
   // Of a shot that is alone each process has its part of the cells only.
   const bool is_shared = w.shots.empty();
   if (is_shared) grid.processes = app::ranks();
+  if (grid.processes > 1) grid.processes_here = app::ranks_here();
   read_velocities(w, o, grid);
   grid.is_given = true, p.size = grid.size;
   read_medium(w, o, grid);
-  require_room(grid, o.shots_at_a_time);
+  const bool are_shared = is_shared && grid.processes > 1;
+  do_alike(are_shared, [&] { require_room(grid, o.shots_at_a_time); });
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   // The wavelet of a file follows the time steps, which a wrong one must not reach.
-  find_time_step(w, o, is_shared && grid.processes > 1);
-  p.sources = {wavelet(w, at, p.step)};
-  p.sources[0].kind = w.kind == "point" ? wsl::wave25::source_term::point : wsl::wave25::source_term::added;
-  if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
-  receivers(w, p);
-  p.check();
-  check_resources(o);
-  read_shots(w, o);
-  read_slice(w, o);
-  read_formats(w, o);
-  o.memory = 1e9 * w.gigabytes;
-  // Two runs, two sums of 64 bits, and what is kept of the forward one.
-  const f64 of_cell = (24 + 2 * bytes_of_cell(w)) / grid.processes +
-                      (grid.processes > 1 ? 2 * grid.bytes_of_whole : 0),
-            wanted = o.shots_at_a_time * (of_cell * static_cast<f64>(p.size.count()) + o.memory),
-            there = app::memory_there(grid.processes > 1 ? app::ranks_here() : 1);
-  if (o.migrates && wanted > there) {
-    if (grid.processes > 1)
-      bad_argument("--memory: the migration takes about {} in each of {} processes, which can have {}",
-                   app::size_text(wanted), grid.processes, app::size_text(there));
-    bad_argument(
-        "--memory: the migration of {} shots at a time takes about {:.0f} GB; this computer has {:.0f}",
-        o.shots_at_a_time, std::ceil(wanted / 1e9), there / 1e9);
-  }
-  if (o.migrates && o.shots.empty() && p.receivers.empty())
-    bad_argument(
-        "rtm: there are no receivers: give those of the data, with --receiver-at, --receiver-line-at or "
-        "--shots");
-  require_outputs(o);
+  find_time_step(w, o, are_shared);
+  do_alike(are_shared, [&] { finish(w, o, grid, at); });
 }
 
 /// Refuses an option that is given twice, if it may not be repeated: CLI11 takes the numbers of both for
@@ -526,6 +546,21 @@ void refuse_twice(const CLI::App& app, int argc, char** argv) {
     });
     if (times > 1 && !name.starts_with("--receiver"))
       bad_argument("{} is given {} times: leave out all but one", name, times);
+  }
+}
+
+/// Throws if the file of --config cannot be read, before CLI11 says so without its name.
+void require_config(int argc, char** argv) {
+  constexpr std::string_view option = "--config", begins = "--config=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool is_next = word == option && i + 1 < argc;
+    if (!is_next && !word.starts_with(begins)) continue;
+    const std::string name(is_next ? std::string_view(argv[i + 1]) : word.substr(begins.size()));
+    std::ifstream in(name);
+    if (!in) bad_argument("--config: cannot read {}: {}", name, std::strerror(errno));
+    if (std::error_code why; std::filesystem::is_directory(name, why))
+      bad_argument("--config: cannot read {}: it is a folder", name);
   }
 }
 
@@ -573,11 +608,22 @@ std::optional<options> parse(int argc, char** argv, int& status) {
   declare(app, w, o);
   if (o.migrates) --argc, ++argv;
   refuse_twice(app, argc, argv);
-  if (!app::parse(app, argc, argv, "option", status)) return {};
+  do_alike(true, [&] { require_config(argc, argv); });
+  const auto tells = [](const char* word) {
+    return std::string_view(word) == "--help" || std::string_view(word) == "-h" ||
+           std::string_view(word) == "--version";
+  };
+  if (std::any_of(argv, argv + argc, tells)) app::let_one_print();
+  const bool goes_on = app::parse(app, argc, argv, "option", status);
+  if (app::largest(!goes_on)) {  // one that has said why, as for another file of --config, ends the others
+    if (goes_on) status = 1;
+    return {};
+  }
   w.has_grid = app.get_option("--grid")->count() > 0;
   w.has_border = app.get_option("--border")->count() > 0;
   try {
-    assemble(w, o);
+    if (w.shots.empty()) assemble(w, o);
+    else do_alike(true, [&] { assemble(w, o); });
   } catch (const std::invalid_argument& e) { bad_argument("{}", sentence_of(e)); }
   return o;
 }

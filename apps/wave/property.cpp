@@ -7,10 +7,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <wsl/kernel/stencil/array_fingerprint.hpp>
 #include <wsl/support/fingerprint.hpp>
 
 #include "../memory.hpp"
 #include "../ranks.hpp"
+#include "alike.hpp"
 
 namespace wave_app {
 namespace {
@@ -66,6 +68,26 @@ struct findings {
   static f64 ordered(u64 bits) { return std::bit_cast<f64>(bits & sign ? bits & ~sign : ~bits); }
 };
 
+/// Throws if a file that this process has opened is not that of the first one, as far as its grid and some of
+/// its numbers say; collective.
+void require_same(const stored_volume& v, const std::string& option, bool stays) {
+  wsl::support::fingerprint f;
+  for (const int n : {v.size.x, v.size.y, v.size.z}) f.add(n);
+  for (const f64 h : {v.spacing.x, v.spacing.y, v.spacing.z}) f.add(h);
+  f.add(stays);
+  const std::string what = "file of " + option;
+  app::engine{}.require_same(f.value(), what.c_str());
+  if (!stays) return;
+  std::vector<f32> plane(cells{1, v.size.y, v.size.z}.count());
+  do_alike(true, [&] {
+    for (const int x : {0, v.size.x / 2, v.size.x - 1}) {
+      v.read({{x, x + 1}, {0, v.size.y}}, plane);
+      wsl::grid::add_array(f, std::span<const f32>(plane));
+    }
+  });
+  app::engine{}.require_same(f.value(), what.c_str());
+}
+
 /// Looks at all numbers, which processes share out in runs of blocks.
 findings findings_of(const property_rule& rule, const stored_volume& v, bool are_shared) {
   const u64 count = v.size.count(), blocks = (count + findings::of_block - 1) / findings::of_block;
@@ -75,22 +97,24 @@ findings findings_of(const property_rule& rule, const stored_volume& v, bool are
   findings found;
   std::vector<f32> block, numbers;  // the plane that was read last
   u64 last = count;
-  for (u64 b = blocks * process / processes; b < blocks * (process + 1) / processes; ++b) {
-    block.clear();
-    for (u64 i = b * findings::of_block; i < std::min(count, (b + 1) * findings::of_block);) {
-      const u64 x = i / plane, begin = i - x * plane,
-                n = std::min({plane - begin, findings::of_block - block.size(), count - i});
-      if (x != last) {
-        numbers.resize(static_cast<std::size_t>(plane));
-        v.read({{static_cast<int>(x), static_cast<int>(x) + 1}, {0, v.size.y}}, numbers);
-        last = x;
+  do_alike(are_shared, [&] {
+    for (u64 b = blocks * process / processes; b < blocks * (process + 1) / processes; ++b) {
+      block.clear();
+      for (u64 i = b * findings::of_block; i < std::min(count, (b + 1) * findings::of_block);) {
+        const u64 x = i / plane, begin = i - x * plane,
+                  n = std::min({plane - begin, findings::of_block - block.size(), count - i});
+        if (x != last) {
+          numbers.resize(static_cast<std::size_t>(plane));
+          v.read({{static_cast<int>(x), static_cast<int>(x) + 1}, {0, v.size.y}}, numbers);
+          last = x;
+        }
+        const auto from = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
+        block.insert(block.end(), from, from + static_cast<std::ptrdiff_t>(n));
+        i += n;
       }
-      const auto from = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
-      block.insert(block.end(), from, from + static_cast<std::ptrdiff_t>(n));
-      i += n;
+      found.add(rule, b, block);
     }
-    found.add(rule, b, block);
-  }
+  });
   if (are_shared) found.agree();
   return found;
 }
@@ -100,15 +124,20 @@ findings checked(const property_rule& rule, const stored_volume& v, const model_
                  bool are_shared) {
   const findings found = findings_of(rule, v, are_shared);
   if (found.first_wrong >= v.size.count()) return found;
-  if (found.all_swapped)
-    refuse("{}: {} is big-endian: write it with little-endian numbers", file.option, file.name);
-  const cells c = v.size.cell(static_cast<std::size_t>(found.first_wrong));
-  std::vector<f32> line(static_cast<std::size_t>(v.size.z));
-  v.read({{c.x, c.x + 1}, {c.y, c.y + 1}}, line);
-  const std::string what =
-      is_resampled ? fmt::format("{}: {} in cell ({}, {}, {})", file.option, file.name, c.x, c.y, c.z)
-                   : fmt::format("{}: number {} of {}", file.option, found.first_wrong, file.name);
-  not_allowed(rule, what, line[static_cast<std::size_t>(c.z)]);
+  do_alike(are_shared, [&] {
+    if (found.all_swapped && !is_bare_model(file))
+      refuse("{}: the numbers of {} are in the other byte order than it says", file.option, file.name);
+    if (found.all_swapped)
+      refuse("{}: {} is big-endian: write it with little-endian numbers", file.option, file.name);
+    const cells c = v.size.cell(static_cast<std::size_t>(found.first_wrong));
+    std::vector<f32> line(static_cast<std::size_t>(v.size.z));
+    v.read({{c.x, c.x + 1}, {c.y, c.y + 1}}, line);
+    const std::string what =
+        is_resampled ? fmt::format("{}: {} in cell ({}, {}, {})", file.option, file.name, c.x, c.y, c.z)
+                     : fmt::format("{}: number {} of {}", file.option, found.first_wrong, file.name);
+    not_allowed(rule, what, line[static_cast<std::size_t>(c.z)]);
+  });
+  return found;
 }
 
 /// Gives a grid that is not given the size of a model.
@@ -125,6 +154,33 @@ void take_size(run_grid& grid, const stored_volume& m) {
   require_room(grid);
 }
 
+/// The numbers of a file for the cells of a grid.
+struct numbers_on_grid {
+  stored_volume of;
+  bool is_resampled = false, is_line = false;  ///< is_line: one along z, which is a model for each z
+};
+numbers_on_grid opened_on_grid(const model_file& file, const std::vector<f64>& model_spacing,
+                               run_grid& grid) {
+  stored_volume m = open_model(file, grid.size, grid.spacing);
+  if (!is_bare_model(file)) {
+    const auto spacing = [&](f64 in_file, std::size_t axis) {
+      return !model_spacing.empty() ? model_spacing[axis] : in_file > 0 ? in_file : grid.spacing;
+    };
+    m.spacing = {spacing(m.spacing.x, 0), spacing(m.spacing.y, 1), spacing(m.spacing.z, 2)};
+  }
+  take_size(grid, m);
+  if (m.size == grid.size && m.spacing == extent{grid.spacing, grid.spacing, grid.spacing})
+    return {std::move(m)};
+  if (app::is_root())
+    fmt::print("{}: {} cells of {:g} x {:g} x {:g} m, resampled to {} cells of {:g} m (trilinear)\n",
+               file.option.substr(2), text(m.size), m.spacing.x, m.spacing.y, m.spacing.z, text(grid.size),
+               grid.spacing);
+  const std::string name = file.option + ": " + file.name;
+  const bool is_line = m.size.x == 1 && m.size.y == 1 && m.size.z > 1;
+  return {resampled(std::move(m), is_line ? cells{1, 1, grid.size.z} : grid.size, grid.spacing, name), true,
+          is_line};
+}
+
 }  // namespace
 
 void require_room(const run_grid& grid, int shots) {
@@ -132,7 +188,7 @@ void require_room(const run_grid& grid, int shots) {
   const f64 all = static_cast<f64>(grid.size.x) * grid.size.y * grid.size.z,
             of_process = (grid.bytes_of_cell - of_model) / grid.processes + grid.bytes_of_whole,
             wanted = of_process * shots * all;
-  const f64 there = app::memory_there(grid.processes > 1 ? app::ranks_here() : 1);
+  const f64 there = app::memory_there(grid.processes_here);
   if (wanted <= there) return;
   if (grid.processes > 1)
     refuse("--grid: {} cells take about {} in each of {} processes, which can have {}: start more of them",
@@ -176,38 +232,25 @@ const property_rule delta_rule{"delta", [](f32 x) { return x > -0.5f && x <= 2; 
 
 property of_file(const model_file& file, const property_rule& rule, const std::vector<f64>& model_spacing,
                  run_grid& grid, keeping how, bool are_shared) {
-  stored_volume m = open_model(file, grid.size, grid.spacing);
-  if (!is_bare_model(file)) {
-    const auto spacing = [&](f64 in_file, std::size_t axis) {
-      return !model_spacing.empty() ? model_spacing[axis] : in_file > 0 ? in_file : grid.spacing;
-    };
-    m.spacing = {spacing(m.spacing.x, 0), spacing(m.spacing.y, 1), spacing(m.spacing.z, 2)};
-  }
-  take_size(grid, m);
-  const bool is_ours = m.size == grid.size && m.spacing == extent{grid.spacing, grid.spacing, grid.spacing};
-  if (!is_ours) {
-    if (app::is_root())
-      fmt::print("{}: {} cells of {:g} x {:g} x {:g} m, resampled to {} cells of {:g} m (trilinear)\n",
-                 file.option.substr(2), text(m.size), m.spacing.x, m.spacing.y, m.spacing.z, text(grid.size),
-                 grid.spacing);
-    const std::string name = file.option + ": " + file.name;
-    // One line along z is a model for each z.
-    const bool is_line = m.size.x == 1 && m.size.y == 1 && m.size.z > 1;
-    m = resampled(std::move(m), is_line ? cells{1, 1, grid.size.z} : grid.size, grid.spacing, name);
-    if (is_line) how = keeping::in_memory;
-  }
-  const bool stays = how == keeping::in_files || (how == keeping::in_plain_files && m.is_plain);
-  if (!stays) {
-    if (m.size == grid.size) grid.bytes_of_whole += 8;  // and a copy
+  numbers_on_grid found;
+  bool stays = false;
+  std::vector<f32> numbers;  // all, unless they stay
+  do_alike(are_shared, [&] {
+    found = opened_on_grid(file, model_spacing, grid);
+    const stored_volume& m = found.of;
+    stays = !found.is_line && (how == keeping::in_files || (how == keeping::in_plain_files && m.is_plain));
+    if (stays) grid.bytes_of_whole += m.bytes_kept / static_cast<f64>(grid.size.count());
+    else if (m.size == grid.size) grid.bytes_of_whole += 8;  // and a copy
     require_room(grid);
+    if (stays) return;
     const auto all = std::make_shared<volume>(volume{m.size, m.spacing, numbers_of(m)});
-    checked(rule, stored(all), file, !is_ours, false);
-    return {std::move(all->numbers)};
-  }
-  grid.bytes_of_whole += m.bytes_kept / static_cast<f64>(grid.size.count());
-  require_room(grid);
-  const findings found = checked(rule, m, file, !is_ours, are_shared);
-  return {{}, {found.least, found.greatest, found.fingerprint, std::move(m.read)}};
+    checked(rule, stored(all), file, found.is_resampled, false);
+    numbers = std::move(all->numbers);
+  });
+  if (are_shared && app::ranks() > 1) require_same(found.of, file.option, stays);
+  if (!stays) return {std::move(numbers)};
+  const findings all = checked(rule, found.of, file, found.is_resampled, are_shared);
+  return {{}, {all.least, all.greatest, all.fingerprint, std::move(found.of.read)}};
 }
 
 property of_words(const std::string& option, const property_rule& rule, const std::vector<std::string>& words,

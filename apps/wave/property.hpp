@@ -17,6 +17,7 @@ struct run_grid {
   f64 bytes_of_cell;  ///< of the memory that a run takes
   bool is_given;
   int processes = 1;       ///< that have a part of the cells each
+  int processes_here = 1;  ///< those on this computer
   f64 bytes_of_whole = 0;  ///< of a cell, which each process has of the whole grid
 };
 
@@ -56,9 +57,10 @@ enum class keeping : unsigned char {
 
 /// The numbers of a file for the grid, resampled if it says that its cells are others; `model_spacing` is the
 /// size of its cells in m, or empty. Where no grid is given, it becomes that of the file. All numbers are
-/// looked at once: with `are_shared` all processes do this together, each for a part of them. Throws
-/// std::invalid_argument that names the option, the file and what is wrong, such as a number that the rule does
-/// not allow.
+/// looked at once: with `are_shared` all processes do this together, each for a part of them, and throw fault
+/// if their files differ in what they say of the grid or in the first, the middle or the last plane. Throws
+/// std::invalid_argument that names the option, the file and what is wrong, such as a number that the rule
+/// does not allow.
 property of_file(const model_file& file, const property_rule& rule, const std::vector<f64>& model_spacing,
                  run_grid& grid, keeping how, bool are_shared);
 

@@ -2,10 +2,8 @@
 #include "raw_model.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 namespace wave_app {
 namespace {
@@ -110,29 +108,6 @@ raw_header raw_header_of(std::string_view bytes, const std::string& name) {
   if (!bytes.starts_with(raw_header_begins))
     refuse("{}, line 1: the header of a model begins with the line `wsl-wave model`", name);
   return lines_of(bytes, name).header();
-}
-
-volume raw_volume(const raw_header& h, std::string_view bytes, const std::string& name) {
-  const f64 wanted = 4. * h.size.x * h.size.y * h.size.z;
-  if (static_cast<f64>(bytes.size()) != wanted)
-    refuse("{}: it has {} bytes of numbers; {} cells take {:.0f} (4 a cell)", name, bytes.size(),
-           wsl::grid::text(h.size), wanted);
-  volume v{h.size, h.spacing, std::vector<f32>(h.size.count())};
-  // From one cell to the next along x, y and z in the file.
-  std::size_t stride[3] = {}, step = 1;
-  for (const char axis : h.order) {
-    stride[axis - 'x'] = step;
-    step *= static_cast<std::size_t>(axis == 'x' ? h.size.x : axis == 'y' ? h.size.y : h.size.z);
-  }
-  auto to = v.numbers.begin();
-  for (std::size_t x = 0; x < static_cast<std::size_t>(h.size.x); ++x)
-    for (std::size_t y = 0; y < static_cast<std::size_t>(h.size.y); ++y)
-      for (std::size_t z = 0; z < static_cast<std::size_t>(h.size.z); ++z) {
-        wsl::u32 word;
-        std::memcpy(&word, bytes.data() + 4 * (x * stride[0] + y * stride[1] + z * stride[2]), sizeof word);
-        *to++ = std::bit_cast<f32>(h.big_endian ? __builtin_bswap32(word) : word);
-      }
-  return v;
 }
 
 }  // namespace wave_app

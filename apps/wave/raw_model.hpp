@@ -31,7 +31,4 @@ inline constexpr std::size_t raw_header_length = 4096;
 /// Throws std::invalid_argument with the name of the file and the line.
 raw_header raw_header_of(std::string_view bytes, const std::string& name);
 
-/// The numbers that a header describes; `bytes` are exactly those. `name` is that of their file.
-volume raw_volume(const raw_header& h, std::string_view bytes, const std::string& name);
-
 }  // namespace wave_app

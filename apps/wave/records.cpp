@@ -87,6 +87,8 @@ std::vector<std::vector<f32>> at_steps(const std::string& file, const std::vecto
 
 /// The file of a folder with its traces. SEG-Y comes first, for it says where and when they were recorded.
 std::filesystem::path records_in(const std::filesystem::path& folder) {
+  if (std::filesystem::is_regular_file(folder))
+    refuse("--data: {} is a file: give the folder in which it is shot.sgy or shot.npy", folder.string());
   for (const char* name : {"shot.sgy", "shot.npy"})
     if (std::filesystem::exists(folder / name)) return folder / name;
   refuse("--data: {} has neither shot.sgy nor shot.npy: record with --record-format segy or npy",

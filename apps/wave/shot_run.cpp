@@ -12,7 +12,9 @@
 #include <wsl/support/progress.hpp>
 
 #include "../files.hpp"
+#include "../memory.hpp"
 #include "../ranks.hpp"
+#include "alike.hpp"
 #include "exports.hpp"
 #include "film.hpp"
 #include "hdf5_volume.hpp"
@@ -127,15 +129,21 @@ class shot_run {
   }
   /// Writes files. If that fails, as on a full disk, the sentence says where the run can go on.
   template <class F>
-  void write(F f) try {
+  void write(F f, bool is_checkpoint = false) try {
     f();
   } catch (const support::file_error& e) {
     const std::string why = sentence_of(e);
     if (saved_ < 0)
       throw std::runtime_error(fmt::format(
-          "{}; the run was after step {}, and there is no checkpoint to go on from: make room and "
-          "begin anew, with --checkpoint-every",
-          why, now()));
+          "{}; the run was after step {}, and there is no checkpoint to go on from: {}", why, now(),
+          is_checkpoint ? fmt::format("each takes {}: make room for it, or give an --out where there "
+                                      "is room, and begin anew",
+                                      app::size_text(static_cast<f64>(checkpoint_size(simulation_))))
+          : asked_.checkpoint_every
+              ? fmt::format("make room, or give another --out, and begin anew; the first would have "
+                            "come after step {}",
+                            asked_.checkpoint_every)
+              : "make room and begin anew, with --checkpoint-every"));
     throw std::runtime_error(fmt::format(
         "{}; the run was after step {}, and {} is after step {}: make room, and the same command{} "
         "goes on from there",
@@ -149,10 +157,10 @@ class shot_run {
 
   void go_on() {
     const std::string name = checkpoint().string();
-    const support::file_reader file(name);
-    require_medium(file);
+    std::optional<support::file_reader> file;
+    do_alike(alone_, [&] { require_medium(file.emplace(name)); });
     try {
-      read_checkpoint(simulation_, file);
+      read_checkpoint(simulation_, *file);
     } catch (const support::file_error&) {  // it cannot be read
       throw;
     } catch (const std::invalid_argument& e) {
@@ -185,11 +193,13 @@ class shot_run {
   }
   void save() {
     require_finite();
-    write([&] {
-      app::joint_file file(checkpoint().string(), checkpoint_size(simulation_), !alone_);
-      write_checkpoint(simulation_, file);
-      file.finish();
-    });
+    write(
+        [&] {
+          app::joint_file file(checkpoint().string(), checkpoint_size(simulation_), !alone_);
+          write_checkpoint(simulation_, file);
+          file.finish();
+        },
+        true);
     saved_ = now();
   }
 

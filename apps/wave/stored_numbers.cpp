@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "stored_numbers.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string_view>
+
+#include "../ranks.hpp"
+#include "turned_numbers.hpp"
 
 namespace wave_app {
 namespace {
@@ -13,7 +17,18 @@ using wsl::u64;
 f32 swapped(f32 x) { return std::bit_cast<f32>(__builtin_bswap32(std::bit_cast<u32>(x))); }
 f64 swapped(f64 x) { return std::bit_cast<f64>(__builtin_bswap64(std::bit_cast<u64>(x))); }
 
-void read(const wsl::support::file_reader& file, u64 begin, u64 first, number_format how, std::span<f32> to) {
+/// Whether numbers lie in the order of the grid. An axis of one cell may be anywhere.
+bool is_plain(const cells& size, const std::string& order) {
+  std::string longer;
+  for (const char axis : order)
+    if ((axis == 'x' ? size.x : axis == 'y' ? size.y : size.z) > 1) longer += axis;
+  return std::is_sorted(longer.rbegin(), longer.rend());
+}
+
+}  // namespace
+
+void read_numbers(const wsl::support::file_reader& file, u64 begin, u64 first, const number_format& how,
+                  std::span<f32> to) {
   if (how.is_wide) {
     std::vector<f64> wide(to.size());
     file.read(begin + sizeof(f64) * first, wide.data(), sizeof(f64) * wide.size());
@@ -26,8 +41,6 @@ void read(const wsl::support::file_reader& file, u64 begin, u64 first, number_fo
     for (f32& x : to) x = swapped(x);
 }
 
-}  // namespace
-
 std::shared_ptr<const wsl::support::file_reader> opened(const std::string& option, const std::string& name) {
   try {
     return std::make_shared<const wsl::support::file_reader>(name);
@@ -37,7 +50,10 @@ std::shared_ptr<const wsl::support::file_reader> opened(const std::string& optio
 }
 
 stored_volume stored_numbers(std::shared_ptr<const wsl::support::file_reader> file, u64 begin,
-                             const cells& size, const extent& spacing, number_format how) {
+                             const cells& size, const extent& spacing, const number_format& how) {
+  if (!is_plain(size, how.order))
+    return turned_numbers(std::move(file), begin, size, spacing, how,
+                          slabs_of(size, app::ranks(), wsl::default_threads()));
   return {.size = size,
           .spacing = spacing,
           .read =
@@ -46,8 +62,8 @@ stored_volume stored_numbers(std::shared_ptr<const wsl::support::file_reader> fi
                 const std::size_t n =
                     static_cast<std::size_t>(some.y.size()) * static_cast<std::size_t>(size.z);
                 for (int x = some.x.from; x < some.x.to; ++x)
-                  read(*file, begin, size.index({x, some.y.from, 0}), how,
-                       to.subspan(static_cast<std::size_t>(x - some.x.from) * n, n));
+                  read_numbers(*file, begin, size.index({x, some.y.from, 0}), how,
+                               to.subspan(static_cast<std::size_t>(x - some.x.from) * n, n));
               },
           .is_plain = true};
 }

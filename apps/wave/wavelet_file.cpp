@@ -74,7 +74,8 @@ signal read_wavelet(const std::string& file, f64 interval) {
   signal s;
   if (bytes.starts_with("\x93NUMPY")) {
     app::number_array<f32> a = app::npy_from_bytes<f32>(bytes, file);
-    if (a.shape.size() != 1 || a.numbers.empty())
+    if (a.numbers.empty()) refuse("{}: there is no number in it", file);
+    if (a.shape.size() != 1)
       refuse("{}: a wavelet is an array with one axis, and this one has {}", file, a.shape.size());
     s.samples = std::move(a.numbers);
   } else s = signal_from_text(bytes, file);

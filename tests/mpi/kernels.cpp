@@ -244,6 +244,61 @@ TEST_CASE("ranks that ask for other steps, or whose sources differ, are refused 
   CHECK_THROWS_WITH(s.run(1), Catch::Contains(given));
 }
 
+TEST_CASE("ranks that give other fields, coefficients or states are refused on all of them") {
+  if (mpi::world().size() == 1) return;
+  const bool other = mpi::world().rank() == 1;
+  const auto array = [&](std::size_t n, std::size_t at, f32 there) {
+    std::vector<f32> u(n, 1.f);
+    u[at] = other ? there : 1.f;
+    return u;
+  };
+  constexpr stencils::takes in{.fields = 2, .coefficients = 1, .scalars = 2};
+  stencils::simulation<updates::conduct, in> s({20, 12}, {}, {.wide = 2}, mpi::world());
+  // one number of 240, also where this rank has no cell; its sign; a number that is none, on one rank alone
+  for (const std::size_t at : {0u, 100u, 239u})
+    for (const f32 there : {2.f, -1.f, std::numeric_limits<f32>::quiet_NaN()}) {
+      CHECK_THROWS_WITH(s.load(array(240, at, there)),
+                        Catch::Contains("rank 1 has another field 0 of a stencil than rank 0"));
+      CHECK_THROWS_WITH(
+          s.load_before(array(240, at, there), 1),
+          Catch::Contains("rank 1 has another step before of field 1 of a stencil than rank 0"));
+      CHECK_THROWS_WITH(s.coefficient(0, array(240, at, there)),
+                        Catch::Contains("rank 1 has another coefficient 0 of a stencil than rank 0"));
+    }
+  CHECK_THROWS_WITH(s.load(array(other ? 239 : 240, 3, 1)), Catch::Contains("rank 1 has another field 0"));
+  std::vector<f32> signs(240, 1.f);
+  if (other)
+    for (const std::size_t i : {17u, 33u, 49u, 65u}) signs[i] = -1;
+  CHECK_THROWS_WITH(s.load(signs), Catch::Contains("rank 1 has another field 0"));
+  // a function gives each rank its own cells
+  s.load([&](int x, int) { return other && x < 10 ? 7.f : 1.f; });
+  s.load(array(240, 0, 1)), s.run(2);
+  stencils::state<f32> saved = s.save();
+  if (other) saved.now[0][7] += 1;
+  CHECK_THROWS_WITH(s.restore(saved), Catch::Contains("rank 1 has another state of a stencil than rank 0"));
+  CHECK(s.time() == 2);
+  CHECK_THROWS_WITH(s.run(other ? -1 : 1), Catch::Contains("rank 1 has another number of steps"));
+
+  const wave25::problem p = some_waves(wave25::border::cpml);
+  const auto refuses = [&](auto&& waves, auto change, const char* what) {
+    waves.run(3);
+    auto state = waves.save();
+    if (other) change(state);
+    CHECK_THROWS_WITH(waves.restore(state),
+                      Catch::Contains(std::string("rank 1 has another state of a ") + what));
+    auto traces = state.traces;
+    if (other) traces[0].clear();
+    CHECK_THROWS_WITH(waves.restore(3, traces, [](const auto&) {}),
+                      Catch::Contains("rank 1 has another time or traces of a " + std::string(what)));
+  };
+  refuses(
+      wave25::simulation{p, {.wide = 4}, mpi::world()}, [](wave25::state& w) { w.phi.back() = 1; },
+      "wave25 simulation");
+  refuses(
+      seismic::simulation{seismic::problem{p, seismic::variable_density{2.f}}, {.wide = 4}, mpi::world()},
+      [](seismic::state& w) { w.before[0].pop_back(); }, "stencil");
+}
+
 TEST_CASE("stencils on ranks are those of one process") {
   std::vector<f32> start(33 * 21);
   for (std::size_t i = 0; i < start.size(); ++i) start[i] = static_cast<f32>(i * 7919 % 100);

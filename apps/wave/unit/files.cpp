@@ -6,6 +6,7 @@
 #include "../property.hpp"
 #include "../raw_model.hpp"
 #include "../shots.hpp"
+#include "../turned_numbers.hpp"
 #include "../wavelet_file.hpp"
 
 #include <unistd.h>
@@ -81,20 +82,77 @@ TEST_CASE("wsl-wave: an array of NumPy that cannot be read is named with its fau
   says(std::string("\x93NUMPY\x03\0", 8) + data, "version 3");
 }
 
-TEST_CASE("wsl-wave: a raw model has its axes in any order, and either byte order") {
-  const std::string lines = "size 2 1 3 # cells\nspacing 5 6 7.5\n";
-  const std::vector<f32> z_fastest{1, 2, 3, 4, 5, 6}, x_fastest{1, 4, 2, 5, 3, 6};
-  const auto read = [&](const std::string& text, const std::string& data) {
-    const raw_header h = raw_header_of(text + data, "m");
-    CHECK(h.length == text.size());
-    return raw_volume(h, data, "m");
-  };
-  const volume a = read(header(lines + "end\n"), bytes_of(z_fastest)),
-               b = read(header(lines + "order xyz\nbytes big\nend\n"), bytes_of(x_fastest, true));
-  CHECK(a.numbers == z_fastest);
-  CHECK(b.numbers == z_fastest);
-  CHECK((a.size == cells{2, 1, 3} && a.spacing == extent{5, 6, 7.5}));
+TEST_CASE(
+    "wsl-wave: the header of a raw model has its size, its cells, and the order of its axes and bytes") {
+  const std::string lines = "size 2 1 3 # cells\nspacing 5 6 7.5\n", plain = header(lines + "end\n"),
+                    turned = header(lines + "order xyz\nbytes big\nend\n");
+  const raw_header a = raw_header_of(plain + "1234", "m"), b = raw_header_of(turned, "m");
+  CHECK((a.size == cells{2, 1, 3} && a.spacing == extent{5, 6, 7.5} && a.length == plain.size()));
+  CHECK((a.order == "zyx" && !a.big_endian && a.data.empty()));
+  CHECK((b.order == "xyz" && b.big_endian && b.length == turned.size()));
   CHECK(raw_header_of(header(lines + "\ndata other.bin\nend\n"), "m").data == "other.bin");
+}
+
+TEST_CASE("wsl-wave: numbers with their axes in any order are read in slabs, of which some are kept") {
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("wsl_turned_{}", ::getpid());
+  const auto is_read = [&](const cells& size, const std::string& order, const slabs& by, bool is_wide,
+                           bool is_swapped) {
+    const auto value = [](int x, int y, int z) { return static_cast<f32>(x + 2000 * y + 20000 * z); };
+    // the file, the fastest axis first
+    const auto length = [&](char axis) { return axis == 'x' ? size.x : axis == 'y' ? size.y : size.z; };
+    std::string bytes = "head";
+    int at[3] = {};
+    for (at[2] = 0; at[2] < length(order[2]); ++at[2])
+      for (at[1] = 0; at[1] < length(order[1]); ++at[1])
+        for (at[0] = 0; at[0] < length(order[0]); ++at[0]) {
+          const auto of = [&](char axis) { return at[order.find(axis)]; };
+          const f32 v = value(of('x'), of('y'), of('z'));
+          bytes +=
+              is_wide ? bytes_of(std::vector<f64>{v}, is_swapped) : bytes_of(std::vector<f32>{v}, is_swapped);
+        }
+    std::ofstream(path, std::ios::binary) << bytes;
+    const auto file = std::make_shared<const wsl::support::file_reader>(path.string());
+    const stored_volume v = turned_numbers(file, 4, size, {}, {is_wide, is_swapped, order}, by);
+    bool right = v.size == size && !v.is_plain;
+    const auto read = [&](const wsl::grid::lines& some) {
+      std::vector<f32> numbers(static_cast<std::size_t>(some.count() * size.z));
+      v.read(some, numbers);
+      auto next = numbers.begin();
+      for (int x = some.x.from; x < some.x.to; ++x)
+        for (int y = some.y.from; y < some.y.to; ++y)
+          for (int z = 0; z < size.z; ++z) right &= *next++ == value(x, y, z);
+    };
+    // all at once, plane by plane and back, and a line; a part that begins and ends in slabs
+    read({{0, size.x}, {0, size.y}});
+    for (int x = 0; x < size.x; x += std::max(size.x / 20, 1)) read({{x, x + 1}, {0, size.y}});
+    for (int x = size.x - 1; x > 0; x -= std::max(size.x / 20, 1))
+      read({{x - 1, x + 1}, {size.y / 2, size.y}});
+    read({{size.x / 3, size.x / 3 + 1}, {size.y - 1, size.y}}), read({{1, size.x}, {1, size.y}});
+    CHECK(right);
+  };
+  for (const char* order : {"xyz", "yxz", "xzy", "zxy", "yzx", "zyx"})
+    for (const slabs& by : {slabs{1, 1}, slabs{4, 1}, slabs{3, 2}, slabs{11, 1}})
+      is_read({11, 3, 5}, order, by, by.planes == 4, by.planes != 3);
+  // runs of numbers that lie far apart are read one by one
+  for (const char* order : {"xyz", "xzy", "yxz", "zxy"}) is_read({1500, 3, 2}, order, {7, 2}, false, false);
+  is_read({1500, 1, 2}, "xyz", {700, 1}, true, true);
+  // one that is cut short after it was opened
+  const auto file = std::make_shared<const wsl::support::file_reader>(path.string());
+  std::filesystem::resize_file(path, 1000);
+  const stored_volume cut = turned_numbers(file, 4, {1500, 1, 2}, {}, {true, true, "xyz"}, {7, 2});
+  std::vector<f32> plane(2);
+  CHECK_THROWS_WITH(cut.read({{5, 6}, {0, 1}}, plane), Contains(path.string() + ": it ends too early"));
+  std::filesystem::remove(path);
+
+  const auto plan = [](const cells& size, int processes, int threads) {
+    const slabs s = slabs_of(size, processes, threads);
+    return std::pair(s.planes, s.kept);
+  };
+  CHECK(plan({1200, 1200, 600}, 4, 2) == std::pair(38, 3));
+  CHECK(plan({1200, 1200, 600}, 4, 64) == std::pair(38, 10));   // of 300 planes, and those beside them
+  CHECK(plan({1200, 1200, 600}, 1, 64) == std::pair(150, 8));   // all of them
+  CHECK(plan({512, 16, 128}, 4, 1) == std::pair(128, 2));       // small planes
+  CHECK(plan({3, 100'000, 10'000}, 64, 4) == std::pair(1, 3));  // large ones
 }
 
 TEST_CASE("wsl-wave: the header of a raw model that cannot be read is named with its line") {
@@ -111,9 +169,6 @@ TEST_CASE("wsl-wave: the header of a raw model that cannot be read is named with
   says("data ../../etc/passwd\n", "no name of a file beside the header");
   says("colour red\n", "'colour' is none of size");
   CHECK_THROWS_WITH(raw_header_of("size 1 1 1", "m.hdr"), Contains("begins with the line `wsl-wave model`"));
-  raw_header h;
-  h.size = {1000000, 1000000, 1000000};
-  CHECK_THROWS_WITH(raw_volume(h, "1234", "m.bin"), Contains("m.bin: it has 4 bytes of numbers"));
 }
 
 TEST_CASE("wsl-wave: a raw model in the order of the grid is read where it is needed") {
@@ -160,7 +215,15 @@ TEST_CASE("wsl-wave: a raw model in the order of the grid is read where it is ne
   const std::string turned = file("turned", header(lines + "order xyz\nend\n") + bytes_of(numbers)),
                     finer = file("finer", header("size 3 3 5\nspacing 5 5 5\nend\n") +
                                               bytes_of(std::vector<f32>(45, 2000)));
-  CHECK(source(turned));
+  CHECK_FALSE(source(turned));
+  std::vector<f32> by_x;
+  for (std::size_t i = 0; i < 30; ++i) by_x.push_back(numbers[i % 2 * 15 + i / 2 % 3 * 5 + i / 6]);
+  const std::string fortran = file(
+      "fortran.npy", npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 5)}", bytes_of(by_x)));
+  const auto part_of_fortran = source(fortran, true, {2, 3, 5}, {}, keeping::in_files);
+  REQUIRE(part_of_fortran);
+  CHECK(part_of_fortran.fingerprint == wsl::support::fingerprint_of_blocks(numbers.data(), 120));
+  CHECK(source(turned, true, {2, 3, 5}, {}, keeping::in_files));
   CHECK_FALSE(source(finer, true, {2, 2, 3}));
   const auto part_of_finer = source(finer, true, {2, 2, 3}, {}, keeping::in_files);
   REQUIRE(part_of_finer);

@@ -47,7 +47,7 @@ class serial {
   }
   void load_before(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
-    checks::values(size_, support::joined({"field ", field}), u);
+    checks::values(size_, support::joined({"step before of field ", field}), u);
     before_[std::size_t(field)].assign(u.begin(), u.end());
   }
   void coefficient(int i, std::span<const T> k) {

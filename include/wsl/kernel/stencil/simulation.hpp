@@ -19,6 +19,7 @@
 #include "../../host/device.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../pe_a_thread.hpp"
+#include "array_fingerprint.hpp"
 #include "blocking.hpp"
 #include "state.hpp"
 #include "state_on_pes.hpp"
@@ -80,12 +81,11 @@ class simulation_on {
   fabric& wafer() { return fabric_; }
 
   /// Sets a field, and its values of the step before to the same. There is a finite number for each cell;
-  /// otherwise, or if there is no such field, it throws std::invalid_argument.
+  /// otherwise, or if there is no such field, it throws std::invalid_argument. All ranks give the same array:
+  /// if one differs, it throws fault on all of them.
   void load(std::span<const T> u, int field = 0) {
     check("field", field, in.fields, u);
-    scatter(u, [&](auto& t, int x, int y) { return t.now(field, x, y); });
-    scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
-    each_tile([](auto& t, coord) { t.loaded(); });
+    set_field(u, field);
   }
   /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
   /// cells of this process, by whose position, counted from 0, it gives finite numbers; for one that is not
@@ -106,8 +106,8 @@ class simulation_on {
   /// Sets the values of the step before; throws as load does.
   void load_before(std::span<const T> u, int field = 0) {
     static_assert(reads.before, "wsl: the update of this stencil reads no values of the step before");
-    check("field", field, in.fields, u);
-    scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
+    check("field", field, in.fields, u, "step before of ");
+    set_before(u, field);
   }
   /// Sets a coefficient; throws as load does. All are zero at first. Beyond the sides of the grid it is that
   /// of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a field
@@ -245,15 +245,23 @@ class simulation_on {
   }
   /// Continues from a state of a simulation with the same grid; traces may be empty, and what a border
   /// remembers, which is zero then. Throws std::invalid_argument for a state of another size, with a trace
-  /// that is longer than its run, or with a number that is not finite; then the simulation is what it was.
+  /// that is longer than its run, or with a number that is not finite, and fault, on all ranks, if they give
+  /// different ones; then the simulation is what it was.
   void restore(const state<T>& s) {
+    restore(s, [] {});
+  }
+  /// The same; `check()`, which may throw, is called when ranks have compared their states.
+  template <class Check>
+  void restore(const state<T>& s, Check check) {
+    processes_.require_same("state of a stencil", [&](support::fingerprint& f) { add_to(f, s); });
+    check();
     constexpr std::size_t fields = std::size_t(in.fields);
     checks::state(s, size_, {fields, reads.before ? fields : 0, traces_.size(), border_begins_.back()});
     each_tile([&](auto& t, coord) { t.set_time(s.time); });
     time_ = s.time;
     for (int f = 0; f < in.fields; ++f) {
-      load(s.now[std::size_t(f)], f);
-      if constexpr (reads.before) load_before(s.before[std::size_t(f)], f);
+      set_field(s.now[std::size_t(f)], f);
+      if constexpr (reads.before) set_before(s.before[std::size_t(f)], f);
     }
     each_border_line([&](coord, T* line, std::size_t n, std::size_t at) {
       if (!line) return;
@@ -298,10 +306,12 @@ class simulation_on {
     return all;
   }
   /// Continues after so many steps, with a trace for each receiver or none, from the numbers that
-  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws
-  /// std::invalid_argument as the other one does for steps and traces.
+  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws as the other
+  /// one does for steps and traces.
   template <class F>
   void restore(i64 time, std::vector<std::vector<T>> traces, F fill) {
+    processes_.require_same("time or traces of a stencil's state",
+                            [&](support::fingerprint& f) { f.add(time), grid::add_arrays(f, traces); });
     checks::traces("stencil", time, traces, traces_.size());
     each_tile([&](auto& t, coord) { t.set_time(time); });
     if (traces.empty()) traces.resize(traces_.size());
@@ -368,9 +378,24 @@ class simulation_on {
   }
 
  private:
-  void check(const char* what, int i, int count, std::span<const T> given) const {
+  /// Compares an array of all cells with those of other ranks before one of them throws alone.
+  void check(const char* what, int i, int count, std::span<const T> given, const char* which = "") const {
+    processes_.require_same(support::joined({which, what, " ", i, " of a stencil"}).c_str(),
+                            [&](support::fingerprint& f) { f.add(i), grid::add_array(f, given); });
     checks::number_of(what, i, count);
-    checks::values(size_, support::joined({what, " ", i}), given);
+    checks::values(size_, support::joined({which, what, " ", i}), given);
+  }
+  static void add_to(support::fingerprint& f, const state<T>& s) {
+    f.add(s.time), grid::add_array(f, std::span(s.border));
+    for (const auto* all : {&s.now, &s.before, &s.traces}) grid::add_arrays(f, *all);
+  }
+  void set_field(std::span<const T> u, int field) {
+    scatter(u, [&](auto& t, int x, int y) { return t.now(field, x, y); });
+    set_before(u, field);
+    each_tile([](auto& t, coord) { t.loaded(); });
+  }
+  void set_before(std::span<const T> u, int field) {
+    scatter(u, [&](auto& t, int x, int y) { return t.before(field, x, y); });
   }
   std::size_t index(int x, int y, int z) const {
     const auto n = [&](int a) { return static_cast<std::size_t>(plan_.cut.axis[a].n); };

@@ -11,6 +11,7 @@
 #include "../stencil/simulation.hpp"
 #include "../wave25/simulation.hpp"
 #include "problem.hpp"
+#include "property_lines.hpp"
 #include "stretched_border.hpp"
 
 namespace wsl::seismic {
@@ -45,10 +46,7 @@ class simulation {
 
   /// Marches so many steps; throws std::invalid_argument for fewer than 0, and fault, on all ranks, if they
   /// do not ask for the same.
-  void run(i64 steps) {
-    if (steps < 0) support::bad_argument({"seismic: run(", steps, ") asks for fewer than 0 steps"});
-    stencil_.run(steps);
-  }
+  void run(i64 steps) { stencil_.run(steps); }
 
   /// The pressure after the last step: x * y * z cells, z fastest, then y.
   std::vector<f32> field() {
@@ -79,21 +77,10 @@ class simulation {
   state save() { return stencil_.save(); }
   /// Continues from a state of the same problem, or from any fields and those before them: then traces may be
   /// empty. Throws std::invalid_argument for a state of another size, with traces that differ in length or
-  /// are longer than its run, or with a number that is not finite; then the simulation is what it was.
+  /// are longer than its run, or with a number that is not finite, and fault, on all ranks, if they give
+  /// different ones; then the simulation is what it was.
   void restore(const state& s) {
-    const auto fits = [&](const std::vector<std::vector<f32>>& fields) {
-      return fields.size() == std::size_t(Medium::fields) &&
-             std::all_of(fields.begin(), fields.end(),
-                         [&](const auto& u) { return u.size() == shot().size.count(); });
-    };
-    const std::size_t traces = shot().receivers.size();
-    if (s.time < 0 || !fits(s.now) || !fits(s.before) || (!s.traces.empty() && s.traces.size() != traces))
-      support::bad_argument({"seismic: the state is not one of this problem: it has ", s.now.size(),
-                             " fields now, ", s.before.size(), " before and ", s.traces.size(),
-                             " traces; the problem has ", Medium::fields, " fields of ", shot().size.count(),
-                             " cells and ", traces, " traces"});
-    wave25::checks::traces("seismic", s.time, s.traces, traces);
-    stencil_.restore(s);
+    stencil_.restore(s, [&] { require_fits(s); });
   }
   /// The numbers of a state where they are.
   grid::state_on_pes<f32> on_pes() {
@@ -118,6 +105,20 @@ class simulation {
   using weighted_cells = std::vector<stencils::weighted_cell<f32>>;
 
   const wave25::problem& shot() const { return problem_.shot; }
+  void require_fits(const state& s) const {
+    const auto fits = [&](const std::vector<std::vector<f32>>& fields) {
+      return fields.size() == std::size_t(Medium::fields) &&
+             std::all_of(fields.begin(), fields.end(),
+                         [&](const auto& u) { return u.size() == shot().size.count(); });
+    };
+    const std::size_t traces = shot().receivers.size();
+    if (s.time < 0 || !fits(s.now) || !fits(s.before) || (!s.traces.empty() && s.traces.size() != traces))
+      support::bad_argument({"seismic: the state is not one of this problem: it has ", s.now.size(),
+                             " fields now, ", s.before.size(), " before and ", s.traces.size(),
+                             " traces; the problem has ", Medium::fields, " fields of ", shot().size.count(),
+                             " cells and ", traces, " traces"});
+    wave25::checks::traces("seismic", s.time, s.traces, traces);
+  }
   static constexpr f32 share(int field) { return f32(Medium::shares_of_pressure[std::size_t(field)]); }
   template <class FieldOf>
   static std::vector<f32> pressure(std::size_t cells, FieldOf field_of) {

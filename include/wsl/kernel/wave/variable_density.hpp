@@ -19,7 +19,7 @@
 
 #include "../stencil/footprint.hpp"
 #include "../wave25/derivatives.hpp"
-#include "medium.hpp"
+#include "survey.hpp"
 
 namespace wsl::seismic {
 

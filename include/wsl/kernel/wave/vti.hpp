@@ -16,7 +16,8 @@
 
 #include "../stencil/footprint.hpp"
 #include "../wave25/derivatives.hpp"
-#include "medium.hpp"
+#include "property_lines.hpp"
+#include "survey.hpp"
 
 namespace wsl::seismic {
 

@@ -17,6 +17,7 @@
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../pe_a_thread.hpp"
+#include "../stencil/array_fingerprint.hpp"
 #include "../stencil/state_on_pes.hpp"
 #include "problem_fingerprint.hpp"
 #include "wave_pe.hpp"
@@ -180,9 +181,13 @@ class simulation_on {
   }
   /// Continues from a state of the same problem, or from any field and the one before it: then phi and
   /// traces may be empty. Throws std::invalid_argument for a state of another size, with traces that differ
-  /// in length or are longer than its run, or with a number that is not finite; then the simulation is what
-  /// it was.
+  /// in length or are longer than its run, or with a number that is not finite, and fault, on all ranks, if
+  /// they give different ones; then the simulation is what it was.
   void restore(const state& s) {
+    processes_.require_same("state of a wave25 simulation", [&](support::fingerprint& f) {
+      f.add(s.time), grid::add_arrays(f, s.traces);
+      for (const auto* all : {&s.now, &s.before, &s.phi}) grid::add_array(f, std::span(*all));
+    });
     const std::size_t n = problem_.size.count();
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
         (!s.phi.empty() && s.phi.size() != memory_begins_.back()) ||
@@ -226,10 +231,12 @@ class simulation_on {
     return all;
   }
   /// Continues after so many steps, with a trace for each receiver or none, from the numbers that
-  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws
-  /// std::invalid_argument as the other one does for steps and traces.
+  /// `fill(on_pes())` sets: all of those of this process, finite, which nothing checks. Throws as the other
+  /// one does for steps and traces.
   template <class F>
   void restore(i64 time, std::vector<std::vector<f32>> traces, F fill) {
+    processes_.require_same("time or traces of a wave25 simulation's state",
+                            [&](support::fingerprint& f) { f.add(time), grid::add_arrays(f, traces); });
     checks::traces("wave25", time, traces, traces_.size());
     if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What media have in common: properties in each cell, which are read line after line, and what all cells
-// together say, of which several processes can each find a part.
+// What all cells of a medium say together, of which several processes can each find a part: how long a time
+// step may be, and whether the equations are stable.
 #pragma once
-#include <array>
-#include <utility>
+#include <algorithm>
 
 #include "../wave25/problem.hpp"
 #include "cell_values.hpp"
 
 namespace wsl::seismic {
-
-/// The numbers of a cell, in the order of the medium's `all()`.
-template <class Medium>
-using properties_of = std::array<f64, Medium::properties>;
 
 /// What the cells of a medium say together.
 struct survey {
@@ -28,32 +23,6 @@ struct survey {
     first_wrong = std::min(first_wrong, other.first_wrong);
   }
   explicit operator bool() const { return eigenvalue > 0; }
-};
-
-/// The properties of lines along z with y in a range, read by one thread.
-template <class Medium>
-class property_lines {
- public:
-  property_lines(const Medium& m, const cells& size, const grid::range& y)
-      : property_lines(m, size, y, std::make_index_sequence<Medium::properties>{}) {}
-
-  /// Goes to a line; `at` is then of its cells.
-  void go(int x, int y) {
-    for (std::size_t i = 0; i < now_.size(); ++i) now_[i] = readers_[i](x, y);
-  }
-  properties_of<Medium> at(int z) const {
-    properties_of<Medium> all;
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = f64{now_[i][z]};
-    return all;
-  }
-
- private:
-  template <std::size_t... i>
-  property_lines(const Medium& m, const cells& size, const grid::range& y, std::index_sequence<i...>)
-      : readers_{m.all()[i]->lines(size, y)...} {}
-
-  std::array<grid::line_reader, Medium::properties> readers_;
-  std::array<const f32*, Medium::properties> now_{};
 };
 
 /// Whether all lines along z have the same velocities and properties: then one of them says what all do.
