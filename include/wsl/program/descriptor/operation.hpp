@@ -285,9 +285,8 @@ class [[nodiscard(
     detail::with(src_, [&](const auto&... s) { (name_input(t, k, s), ...); });
     if constexpr (uses_fifo) name_fifos(t);
     if constexpr (detail::is_memory<Dst> && sizeof(typename Dst::element) == sizeof(u32))
-      t.written = detail::unit_stride(dst_) ? reinterpret_cast<const u32*>(dst_.first()) : nullptr;
-    if constexpr (copies_words && detail::is_memory<Dst>)
-      t.target = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
+      t.written = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
+    t.copies = copies_words;
     if constexpr (copies_words && sends)
       detail::with(src_, [&](const auto& s) {
         if constexpr (detail::is_memory<std::remove_cvref_t<decltype(s)>>)
