@@ -208,7 +208,7 @@ class pe {
       if (at >= out.limit() + state_.sends_at_most) return refuse(c);
       state_.interrupted = true;
       if (engines::engine_port::send_order* const orders = state_.image->engine->orders)
-        *orders[state_.sender_of(out)].next++ = static_cast<u32>(state_.color(c.id));
+        *orders[state_.sender()].next++ = static_cast<u32>(state_.color(c.id));
     }
     out.words[at] = detail::to_bits(value);
     out.move_to(at + 1);

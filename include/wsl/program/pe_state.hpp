@@ -152,10 +152,6 @@ struct pe_state {
   }
   /// Where the PEs that run on a thread share windows, one for each color: the number of these windows.
   u32 sender() const { return static_cast<u32>(first_send_window) / max_colors; }
-  /// The same, of the PE that one of these windows is of: a task that sends has the window at hand.
-  u32 sender_of(const engines::send_window& w) const {
-    return static_cast<u32>(&w - image->send_windows) / max_colors;
-  }
   void send_by(u32 sender) { first_send_window = engines::window_index{sender * max_colors}; }
   /// The windows ordered by color and sender; they end where those of the next PE begin.
   engines::receive_window* receive_windows() const { return image->receive_windows + first_receive_window; }

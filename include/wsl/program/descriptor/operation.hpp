@@ -482,14 +482,18 @@ class [[nodiscard(
 
   constexpr int common_length(const Dst& dst, const Src&... src) const {
     int n = as_many_as_others;
-    for (int length : {detail::length_of(dst), detail::length_of(src)...}) {
-      if (length == as_many_as_others || (length == forever && n >= 0)) continue;
-      if (length < 0) detail::operand_has_a_negative_length(name_, length);
-      if (n >= 0 && n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
-      n = length;
-    }
+    agree_on(n, detail::length_of(dst));
+    (agree_on(n, detail::length_of(src)), ...);
     if (n < 0) detail::operation_has_no_length(name_);
     return n;
+  }
+  // Not the body of a loop: GCC decides whether a length is a constant, of which `copy` makes use, before it
+  // has unrolled loops.
+  [[gnu::always_inline]] constexpr void agree_on(int& n, int length) const {
+    if (length == as_many_as_others || (length == forever && n >= 0)) return;
+    if (length < 0) detail::operand_has_a_negative_length(name_, length);
+    if (n >= 0 && n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
+    n = length;
   }
 
   const char* name_;
