@@ -110,6 +110,7 @@ class timed_pes {
     timed_processor& p = processors_[i];
     pe_state& s = state(i);
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
+    bool rested = p.rests;
     const u64 rests_until = rest_.wake_up(p, now);
     if (p.rests) return rests_until == never ? void() : events_.note(i, rests_until);
     const u64 latency = pace_.latency(), known = now + latency;
@@ -117,7 +118,9 @@ class timed_pes {
     while (next <= now || (next < known && may_go_ahead(p, s))) {
       u64 after;
       const bool has_tasks = !keeps_moving(p, s);
-      if (!has_tasks && !rest_.may_rest(p, s)) after = move_words(p, s, next, now, known);
+      // one that has rested goes on to rest mostly, which is found out when it has advanced
+      if (!has_tasks && !std::exchange(rested, false) && !rest_.may_rest(p, s))
+        after = move_words(p, s, next, now, known);
       else pace_.set(p, false), after = advance(p, s, next, has_tasks, next > now);
       if (after == next) break;
       next = after;
