@@ -157,9 +157,9 @@ class timed_pes {
     return false;
   }
 
-  // Simulates a cycle of a PE. Returns the time of the next in which something can happen; the same time if,
-  // ahead of all others, it is not known yet what happens in this one. `has_tasks` says whether a task runs or
-  // may begin.
+  // Simulates a cycle of a PE; `has_tasks` says whether a task runs or may begin. Returns the time of the
+  // next cycle in which something can happen; the same time if, ahead of all others, it is not known yet what
+  // happens in this one.
   u64 advance(timed_processor& p, pe_state& s, u64 now, bool has_tasks, bool ahead) {
     if (p.now == timed_processor::state::computing) happened_until(now);
     settle(p, now);
