@@ -135,7 +135,7 @@ class pe_scheduler {
     b.prepared = 0;
     if (who < pes()) [[likely]] {
       pe_state& s = state(who);
-      if (v.extras_index && is_away(b, s)) [[unlikely]]
+      if (v.extras_index && transport_.processor_of(s)->back_in > b.superstep) [[unlikely]]
         return b.later.push_back(who), void();
       b.visit.begin(topology::channels_of(s));
       while (budget && b.rendezvous_receivers.empty() && act(b, s, budget)) --budget;
@@ -269,10 +269,6 @@ class pe_scheduler {
     if (!below || !state_of(*below).image->torn_down[at.color]) return;
     processor_for(state_of(*below)).torn_down |= color_bit(at.color);
     transport_.wake(b, state_of(*below).index);
-  }
-
-  [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) {
-    return transport_.processor_of(s)->back_in > b.superstep;
   }
 
   /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
