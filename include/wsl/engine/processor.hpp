@@ -22,18 +22,19 @@ struct processor {
       if (t.resumes) std::coroutine_handle<>::from_address(t.resumes).destroy();
   }
 
-  support::flat_queue<host_call> calls;
-  support::flat_queue<wavelet> outbox;          ///< sent by tasks, not yet in an output queue
+  // First what a visit of the threaded engine looks at, so that it is in one or two cache lines.
   support::flat_vector<transfer> microthreads;  ///< descriptor operations in flight
-  u32 turn = 0;                                 ///< the microthread that may move next
-  /// the task that the main thread runs, or ran last with operations in flight
-  const binding* task = nullptr;
-  u64 torn_down = 0;  ///< colors that a command has closed, until their tasks run
-  bool awake = false;
-  bool postponed = false;    ///< its long-running tasks wait for a computing superstep ...
-  bool may_compute = false;  ///< ... which has come
   /// until this superstep another partition reads the PE's memory, and the PE is not visited
   u64 back_in = 0;
+  support::flat_queue<host_call> calls;
+  u64 torn_down = 0;  ///< colors that a command has closed, until their tasks run
+  u32 turn = 0;       ///< the microthread that may move next
+  /// the task that the main thread runs, or ran last with operations in flight
+  const binding* task = nullptr;
+  bool awake = false;
+  bool postponed = false;               ///< its long-running tasks wait for a computing superstep ...
+  bool may_compute = false;             ///< ... which has come
+  support::flat_queue<wavelet> outbox;  ///< sent by tasks, not yet in an output queue
 
   /// Whether a task waits in the middle of its body, so that no other runs.
   bool suspended() const {

@@ -48,9 +48,11 @@ class flat_vector {
   [[gnu::always_inline]] T& back() { return items_[size_ - 1]; }
   [[gnu::always_inline]] const T& back() const { return items_[size_ - 1]; }
 
-  T& push_back(T item) {
+  T& push_back(T item) { return extend() = static_cast<T&&>(item); }
+  /// Adds an element that is to be overwritten: a large one is then copied once.
+  [[gnu::always_inline]] T& extend() {
     if (size_ == capacity_) grow(capacity_ ? 2 * capacity_ : 4);
-    return items_[size_++] = static_cast<T&&>(item);
+    return items_[size_++];
   }
   /// Requires capacity.
   [[gnu::always_inline]] void push_within(T item) { items_[size_++] = static_cast<T&&>(item); }

@@ -102,7 +102,7 @@ class reference_engine final : public engine {
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
     journal_.start(on, t, p);
-    p.microthreads.push_back(t);
+    p.microthreads.extend() = t;
     wake(on.index);
     return false;
   }

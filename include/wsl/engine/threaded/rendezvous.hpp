@@ -79,8 +79,8 @@ class rendezvous_transfers {
 
   /// Whether `reads` can take all words that `writes` has left, in one piece.
   static bool fit_together(const transfer& writes, const transfer& reads) {
-    if (reads.input[1] >= 0 || reads.output >= 0 || !(writes.source || reads.target) || writes.uses_fifo() ||
-        !is_plain(reads))
+    if (reads.input[1] >= 0 || reads.output >= 0 || !(writes.source || reads.target()) ||
+        writes.uses_fifo() || !is_plain(reads))
       return false;
     return !writes.endless() && reads.length - reads.done >= writes.length - writes.done;
   }
@@ -88,7 +88,7 @@ class rendezvous_transfers {
     const u32 n = static_cast<u32>(writes.length - writes.done);
     const u32* source = writes.source + writes.done;
     if (writes.source) reads.move_elements(&source, nullptr, n), writes.done += n;
-    else writes.move_elements(nullptr, reads.target + reads.done, n), reads.done += n;
+    else writes.move_elements(nullptr, reads.target() + reads.done, n), reads.done += n;
     return n;
   }
   /// Whether the memory that `reads` writes to certainly does not overlap the next n words that `writes`

@@ -87,7 +87,7 @@ class pe_scheduler {
       return true;
     }
     if (t.output >= 0) hold(b, on, t.output, true);
-    processor_for(on).microthreads.push_back(t);
+    processor_for(on).microthreads.extend() = t;
     task_run{b, on}.is_last();
     on.defers = true;
     return false;
@@ -133,16 +133,16 @@ class pe_scheduler {
     v.queued = 0;
     u32 budget = visit_budget;
     b.prepared = 0;
-    b.visit.begin(transport_.net.channels_of(who));
-    if (who < pes()) {
+    if (who < pes()) [[likely]] {
       pe_state& s = state(who);
-      if (v.extras_index && is_away(b, s)) [[unlikely]]
+      if (v.extras_index && transport_.processor_of(s)->back_in > b.superstep) [[unlikely]]
         return b.later.push_back(who), void();
+      b.visit.begin(topology::channels_of(s));
       while (budget && b.rendezvous_receivers.empty() && act(b, s, budget)) --budget;
-    } else if (who < transport_.net.first_switched_router()) {
-      visit_stream(transport_, b, who);
     } else {
-      visit_switched_router(b, who);
+      b.visit.begin(transport_.net.channels_of(who));
+      if (who < transport_.net.first_switched_router()) visit_stream(transport_, b, who);
+      else visit_switched_router(b, who);
     }
     transport_.announce(b);
     if (!budget || !b.rendezvous_receivers.empty()) transport_.wake(b, who);
@@ -151,21 +151,32 @@ class pe_scheduler {
     b.rendezvous_receivers.clear();
   }
 
-  bool act(partition& b, pe_state& s, u32& budget) {
+  // A visit runs few tasks, often one, so what is called here in vain for each of them would cost as much as
+  // the task: it is inlined, and asks first whether there is anything to do.
+  [[gnu::always_inline]] bool act(partition& b, pe_state& s, u32& budget) {
     processor* p = transport_.processor_of(s);
-    if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
-    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget))
-      return !is_at_rest(s, transport_.processor_of(s));
+    if (order_.shuffle) [[unlikely]]
+      return act_in_any_order(b, s, p);
+    if (may_run_locals(s) && run_locals(b, s, p, budget)) return !is_at_rest(s, transport_.processor_of(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.rendezvous_receivers.empty()) return true;
     // The operation has got its words, so the task that it activates may run again and again.
-    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() &&
-        run_locals(b, s, p, budget))
+    if (moved && p->microthreads.empty() && may_run_locals(s) && run_locals(b, s, p, budget))
       return !is_at_rest(s, transport_.processor_of(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
+  static bool may_run_locals(const pe_state& s) {
+    return (s.active & ~s.blocked) != 0 && !s.image->urgent_colors;
+  }
 
-  bool run_next(partition& b, pe_state& s, processor* p) {
+  [[gnu::noinline]] bool act_in_any_order(partition& b, pe_state& s, processor* p) {
+    if (b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
+    const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
+    if (!b.rendezvous_receivers.empty()) return true;
+    return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
+  }
+
+  [[gnu::always_inline]] bool run_next(partition& b, pe_state& s, processor* p) {
     return run_next_task(s, task_choice{*this, b, s, p});
   }
 
@@ -204,15 +215,15 @@ class pe_scheduler {
     if (order_.shuffle) return run_any_data(b, s, colors, cursors);
     bool ran = false;
     for (cursor& in : cursors) {
-      if (!(colors & color_bit(in.color)) || !run_batch(b, s, in)) continue;
+      if (transport_.available(in) == 0 || !(colors & color_bit(in.color)) || !run_batch(b, s, in)) continue;
       if (s.interrupted) return true;
       ran = true;
     }
     return ran;
   }
 
+  /// Words are available.
   bool run_batch(partition& b, pe_state& s, cursor& in) {
-    if (transport_.available(in) == 0) return false;
     if (transport_.control_first(b, in)) return run_control(b, s, in);
     const binding* task = s.image->data[in.color];
     if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task))
@@ -258,10 +269,6 @@ class pe_scheduler {
     if (!below || !state_of(*below).image->torn_down[at.color]) return;
     processor_for(state_of(*below)).torn_down |= color_bit(at.color);
     transport_.wake(b, state_of(*below).index);
-  }
-
-  [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) {
-    return transport_.processor_of(s)->back_in > b.superstep;
   }
 
   /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
@@ -356,7 +363,7 @@ class pe_scheduler {
     const std::size_t from = cursors.empty() ? 0 : b.draw(cursors.size());
     for (std::size_t k = 0; k < cursors.size(); ++k) {
       cursor& in = cursors[from + k < cursors.size() ? from + k : from + k - cursors.size()];
-      if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
+      if (transport_.available(in) > 0 && (colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
     }
     return false;
   }

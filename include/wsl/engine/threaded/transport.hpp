@@ -171,12 +171,13 @@ class transport {
 
   // ---- reading ----------------------------------------------------------------------------------
 
-  u32 available(const cursor& in) const {
+  [[gnu::always_inline]] u32 available(const cursor& in) const {
     return (in.is_remote() ? net.cut_edges[in.from].visible : net.channels[in.from].tail()) - in.head;
   }
   /// The available words that their sender does not hold back; for the report of a deadlock.
   u32 arrived(const cursor& in) const {
     const u32 n = available(in);
+    if (n == 0) return 0;  // at the end of a run most readers have nothing left, and a sender may have many
     return n - support::min(
                    n, held_back(net.channels[in.is_remote() ? net.cut_edges[in.from].channel : in.from]));
   }
@@ -185,11 +186,11 @@ class transport {
   }
 
   /// The number of data words that may be read at words_at(in): 0 if a control wavelet comes first.
-  u32 readable(partition& b, const cursor& in) {
+  [[gnu::always_inline]] u32 readable(partition& b, const cursor& in) {
     const u32 n = available(in);
     return n && in.is_marked() ? support::min(n, b.marks.front(number_of(in)) - in.head) : n;
   }
-  const u32* words_at(const cursor& in) const {
+  [[gnu::always_inline]] const u32* words_at(const cursor& in) const {
     if (in.is_remote()) return net.cut_edges[in.from].words + (in.head - net.cut_edges[in.from].origin);
     const channel& c = net.channels[in.from];
     return c.words + (in.head - c.origin);

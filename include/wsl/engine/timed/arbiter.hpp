@@ -29,8 +29,10 @@ struct arbiter {
   u32 next = none;
   bool others = false;  ///< whether it has further targets
   bool flows = false;   ///< whether it has `next`, perhaps `down`, and no further targets
-  i32 line = 0;         ///< of its router, see grid_cut.hpp
+  u16 line = 0;         ///< of its router, see grid_cut.hpp
   u64 free_from = 0;    ///< the first cycle that is not booked
 };
+static_assert(sizeof(arbiter) == 32,
+              "a word looks at one at each router: two in a cache line, found by a shift");
 
 }  // namespace wsl::engines

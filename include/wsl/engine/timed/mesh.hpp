@@ -110,7 +110,9 @@ class mesh {
   /// Puts a word into a pipe, from which it can be taken from `ready` on. The word moves on at once as far as
   /// no event that is not known yet can delay it.
   void send(u32 into, const wavelet& w, u64 ready) {
-    traced ? send_on<true>(into, w, ready) : send_on<false>(into, w, ready);
+    traced         ? send_on<true, false>(into, w, ready)
+    : has_bounds() ? send_on<false, true>(into, w, ready)
+                   : send_on<false, false>(into, w, ready);
   }
 
  private:
@@ -118,15 +120,20 @@ class mesh {
 
   // ---- words that go on at once -----------------------------------------------------------------
 
-  bool is_inner(const arbiter& a) const { return static_cast<u32>(a.line - first_inner_) < inner_; }
-  template <bool watched>
+  // Outside of windows all routers are inner ones, and a word asks at none of them.
+  bool has_bounds() const { return inner_ != ~u32{0}; }
+  template <bool bounded>
+  bool is_inner(const arbiter& a) const {
+    return !bounded || static_cast<u32>(a.line - first_inner_) < inner_;
+  }
+  template <bool watched, bool bounded>
   void send_on(u32 into, const wavelet w, u64 ready) {
     const u64 now = events_.now();
     u64 hops = 0, delivered = 0, left = 0;
     pipe* in = &through[into];
     if (watched && topology_.enters(into)) traced->entered(into, ready - in->latency);
     for (;;) {
-      if (!watched && !w.control) flow(in, w.bits, ready, now, hops, delivered, left);
+      if (!watched && !w.control) flow<bounded>(in, w.bits, ready, now, hops, delivered, left);
       hops += in->links;
       if (in->to_pe) [[unlikely]] {
         through.deliver(*in, w.bits, w.control, ready);
@@ -136,7 +143,7 @@ class mesh {
       arbiter& a = topology_.arbiter_of(in->reader);
       u64 at = event_queue::never;
       u32 next = none;
-      if (!is_inner(a)) [[unlikely]] {
+      if (!is_inner<bounded>(a)) [[unlikely]] {
         if (in->wakes == pipe::wake_policy::never && in->empty()) events_.note(in->reader, ready);
       } else if (a.what == arbiter::kind::alone) {
         if (in->empty()) at = leaves_alone(a, in->reader, ready, now), next = a.next;
@@ -164,12 +171,13 @@ class mesh {
   }
   // Moves a data word through all routers ahead that have no other traffic, or whose virtual channels share
   // all their links, as long as the PEs there take their copies at times that are certain.
+  template <bool bounded>
   [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64 now, u64& hops, u64& delivered,
                                    u64& left) {
     u64 copies = 0;
     while (!in->to_pe && in->empty()) {
       arbiter& a = topology_.arbiter_of(in->reader);
-      if (!is_inner(a)) [[unlikely]]
+      if (!is_inner<bounded>(a)) [[unlikely]]
         break;
       u64 at = ready;
       u32 to = a.next;

@@ -64,9 +64,10 @@ class mesh_builder {
     for (virtual_channel& vc : channels_.all()) {
       if (vc.passes) continue;
       if (vc.router != router || vc.group != group)
-        topology_.arbiters.push_back({.first = pipes_.added,
-                                      .router = vc.router,
-                                      .line = topology_.cut.line_of(channels_.coord_of(vc.router))});
+        topology_.arbiters.push_back(
+            {.first = pipes_.added,
+             .router = vc.router,
+             .line = static_cast<u16>(topology_.cut.line_of(channels_.coord_of(vc.router)))});
       router = vc.router, group = vc.group;
       arbiter& a = topology_.arbiters.back();
       if (++a.channels == 1) entered = vc.from;

@@ -110,14 +110,18 @@ class timed_pes {
     timed_processor& p = processors_[i];
     pe_state& s = state(i);
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
+    bool rested = p.rests;
     const u64 rests_until = rest_.wake_up(p, now);
     if (p.rests) return rests_until == never ? void() : events_.note(i, rests_until);
     const u64 latency = pace_.latency(), known = now + latency;
     u64 next = std::max({p.kept_until, p.since, p.paced ? now - std::min(now, latency) : now});
     while (next <= now || (next < known && may_go_ahead(p, s))) {
       u64 after;
-      if (keeps_moving(p, s) && !rest_.may_rest(p, s)) after = move_words(p, s, next, now, known);
-      else pace_.set(p, false), after = advance(p, s, next, next > now);
+      const bool has_tasks = !keeps_moving(p, s);
+      // one that has rested goes on to rest mostly, which is found out when it has advanced
+      if (!has_tasks && !std::exchange(rested, false) && !rest_.may_rest(p, s))
+        after = move_words(p, s, next, now, known);
+      else pace_.set(p, false), after = advance(p, s, next, has_tasks, next > now);
       if (after == next) break;
       next = after;
     }
@@ -153,13 +157,14 @@ class timed_pes {
     return false;
   }
 
-  // Simulates a cycle of a PE. Returns the time of the next in which something can happen; the same time if,
-  // ahead of all others, it is not known yet what happens in this one.
-  u64 advance(timed_processor& p, pe_state& s, u64 now, bool ahead) {
+  // Simulates a cycle of a PE; `has_tasks` says whether a task runs or may begin. Returns the time of the
+  // next cycle in which something can happen; the same time if, ahead of all others, it is not known yet what
+  // happens in this one.
+  u64 advance(timed_processor& p, pe_state& s, u64 now, bool has_tasks, bool ahead) {
     if (p.now == timed_processor::state::computing) happened_until(now);
     settle(p, now);
     wake_ = never, unknown_ = false;
-    get_on(p, s, now);
+    if (has_tasks) get_on(p, s, now);
     const u64 for_tasks = wake_, in_flight = p.in_flight;
     const int who = next_thread(p, now);
     if (ahead && unknown_) return p.become(timed_processor::state::idle, now), now;

@@ -19,7 +19,7 @@ class timed_rest {
   /// receive, and gets only data.
   bool may_rest(const timed_processor& p, const pe_state& s) const {
     if (p.in_flight == 0 || p.in_task() || p.resumes || !p.outbox.empty()) return false;
-    if (!std::has_single_bit(p.in_flight)) return may_rest_with_several(p, s);
+    if (has_several(p)) return may_rest_with_several(p, s);
     const flight& f = *p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
     if (f.op.uses_fifo() || f.op.each_time >= 0 || f.sharing_queue) return false;
     const u64 left = f.op.length - f.op.done;
@@ -39,7 +39,7 @@ class timed_rest {
     const flight& f = only_flight(p);
     p.rests = true;
     p.become(timed_processor::state::starved, std::max(p.since, p.kept_until));
-    if (!std::has_single_bit(p.in_flight)) return rest_with_several(p);
+    if (has_several(p)) return rest_with_several(p);
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
       mesh_.through.read_steadily(in, p.since, f.width, f.hold, words_before_end(f), p.hears_one);
@@ -58,7 +58,7 @@ class timed_rest {
   /// visited next if it goes on resting.
   u64 wake_up(timed_processor& p, u64 now) {
     if (!p.rests) return event_queue::never;
-    if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), event_queue::never;
+    if (has_several(p)) return wake_with_several(p, now), event_queue::never;
     flight& f = only_flight(p);
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
@@ -175,6 +175,9 @@ class timed_rest {
     return *p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
   }
 
+  // Whether a PE with an operation has another. std::has_single_bit would count the bits, in a call where the
+  // processor has no instruction for it.
+  static bool has_several(const timed_processor& p) { return (p.in_flight & (p.in_flight - 1)) != 0; }
   static bool is_steady(const flight& f) {
     return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0;
   }

@@ -285,9 +285,8 @@ class [[nodiscard(
     detail::with(src_, [&](const auto&... s) { (name_input(t, k, s), ...); });
     if constexpr (uses_fifo) name_fifos(t);
     if constexpr (detail::is_memory<Dst> && sizeof(typename Dst::element) == sizeof(u32))
-      t.written = detail::unit_stride(dst_) ? reinterpret_cast<const u32*>(dst_.first()) : nullptr;
-    if constexpr (copies_words && detail::is_memory<Dst>)
-      t.target = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
+      t.written = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
+    t.copies = copies_words;
     if constexpr (copies_words && sends)
       detail::with(src_, [&](const auto& s) {
         if constexpr (detail::is_memory<std::remove_cvref_t<decltype(s)>>)
@@ -483,14 +482,18 @@ class [[nodiscard(
 
   constexpr int common_length(const Dst& dst, const Src&... src) const {
     int n = as_many_as_others;
-    for (int length : {detail::length_of(dst), detail::length_of(src)...}) {
-      if (length == as_many_as_others || (length == forever && n >= 0)) continue;
-      if (length < 0) detail::operand_has_a_negative_length(name_, length);
-      if (n >= 0 && n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
-      n = length;
-    }
+    agree_on(n, detail::length_of(dst));
+    (agree_on(n, detail::length_of(src)), ...);
     if (n < 0) detail::operation_has_no_length(name_);
     return n;
+  }
+  // Not the body of a loop: GCC decides whether a length is a constant, of which `copy` makes use, before it
+  // has unrolled loops.
+  [[gnu::always_inline]] constexpr void agree_on(int& n, int length) const {
+    if (length == as_many_as_others || (length == forever && n >= 0)) return;
+    if (length < 0) detail::operand_has_a_negative_length(name_, length);
+    if (n >= 0 && n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
+    n = length;
   }
 
   const char* name_;

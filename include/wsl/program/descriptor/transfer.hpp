@@ -40,6 +40,7 @@ struct operation_in_flight {
   i8 priority = -1;                    ///< that the program chose, -1 if it left that to the machine
   u8 operand_bytes = 0;                ///< of its operands
   bool serves = false;                 ///< a run may end before its first element has come
+  bool copies = false;                 ///< its destination gets the words as they are
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
   const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
   fifo_state* signals = nullptr;       ///< the counter that its completion increments
@@ -66,15 +67,18 @@ struct transfer : operation_in_flight {
   u32 granted = 0;              ///< elements that move as soon as its PE is visited again
   operation_cost cost;          ///< for an engine that counts cycles; others leave it as it is
   const u32* source = nullptr;  ///< all words that it sends, if memory holds them unchanged
-  /// the destination of all words that it reads, if it stores them unchanged
-  u32* target = nullptr;
   /// the destination of what it makes of each word that it reads, if that is contiguous memory of words
-  const u32* written = nullptr;
+  u32* written = nullptr;
   const payload_type* input_type[2] = {};
   const payload_type* output_type = nullptr;
   alignas(16) unsigned char operands[most_operand_bytes];
 
+  /// The destination of all words that it reads, if it stores them unchanged.
+  u32* target() const { return copies ? written : nullptr; }
   void move_elements(const u32* const* from, u32* to, u32 n) { move(*this, operands, from, to, n); }
 };
+
+// GCC copies up to 256 bytes by vectors, and more by a string instruction, which is slow to begin with.
+static_assert(sizeof(transfer) <= 256);
 
 }  // namespace wsl::engines
