@@ -35,6 +35,16 @@ inline constexpr int terms_of_rows = 1 << 15;  // of a converted A at a time, wh
 template <class T>
 using sum_of = std::conditional_t<std::is_same_v<std::remove_const_t<T>, f64>, f64, f32>;
 
+/// Copies B, whose columns lie together, to rows of `width` contiguous terms in squares. The last squares
+/// overlap those before them. B has as many rows and columns as a square, or more.
+template <class T>
+void turn_squares(const microkernels<T>& u, T* to, i64 width, const matrix<const T>& b) {
+  for (int done = 0; done < b.columns(); done += u.lanes)
+    for (int p = 0; p < b.rows(); p += u.lanes) {
+      const int i = std::min(p, b.rows() - u.lanes), j = std::min(done, b.columns() - u.lanes);
+      u.transpose({&b(i, j), b.column_stride(), to + i * width + j, width});
+    }
+}
 /// Packs some columns of B as rows of `width` contiguous terms, padded with zeros at the right.
 template <class T>
 void pack(const microkernels<T>& u, T* to, int width, const matrix<const T>& b) {
@@ -42,14 +52,9 @@ void pack(const microkernels<T>& u, T* to, int width, const matrix<const T>& b) 
   int done = 0;  // columns
   if (b.column_stride() == 1 && columns == width)
     return u.copy[width / u.lanes - 1]({b.first(), b.row_stride(), to, width, k});
-  if (b.row_stride() == 1 && b.column_stride() != 1) {  // rows lie across: turn squares
-    const int whole = k / u.lanes * u.lanes;
-    for (; done + u.lanes <= columns; done += u.lanes) {
-      for (int p = 0; p < whole; p += u.lanes)
-        u.transpose({&b(p, done), b.column_stride(), to + p * width + done, width});
-      for (int p = whole; p < k; ++p)
-        for (int j = done; j < done + u.lanes; ++j) to[p * width + j] = b(p, j);
-    }
+  if (b.row_stride() == 1 && b.column_stride() != 1 && k >= u.lanes && columns >= u.lanes) {
+    turn_squares(u, to, width, b);
+    done = columns;
   }
   for (int p = 0; p < k; ++p) {
     T* row = to + p * width;
@@ -324,6 +329,15 @@ template <class T, class A, class B>
 void multiply(const matrix<T>& c, const matrix<A>& a, const matrix<B>& b,
               const dense::microkernels<T>& u = dense::best_microkernels<T>()) {
   dense::product(c, a, b, true, u);
+}
+
+/// to = from, where the rows of `to` and the columns of `from` lie together. The shapes must be equal, which
+/// is not checked.
+template <class T>
+void copy_across(const matrix<T>& to, const matrix<const T>& from,
+                 const dense::microkernels<T>& u = dense::best_microkernels<T>()) {
+  if (std::min(from.rows(), from.columns()) < u.lanes) copy(to, from);
+  else dense::turn_squares(u, to.first(), to.row_stride(), from);
 }
 
 }  // namespace wsl
