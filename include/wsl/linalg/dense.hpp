@@ -56,13 +56,12 @@ void pack(const microkernels<T>& u, T* to, int width, const matrix<const T>& b) 
     turn_squares(u, to, width, b);
     done = columns;
   }
+  for (; b.column_stride() == 1 && done + u.lanes <= columns; done += u.lanes)
+    u.copy[0]({b.first() + done, b.row_stride(), to + done, width, k});
   for (int p = 0; p < k; ++p) {
     T* row = to + p * width;
     const T* from = b.row(p);
-    if (b.column_stride() == 1 && done == 0)
-      for (int j = 0; j < columns; ++j) row[j] = from[j];
-    else
-      for (int j = done; j < columns; ++j) row[j] = from[j * b.column_stride()];
+    for (int j = done; j < columns; ++j) row[j] = from[j * b.column_stride()];
     for (int j = columns; j < width; ++j) row[j] = 0;
   }
 }
@@ -137,21 +136,23 @@ class terms_of {
   }
 };
 
-/// A copy of a part of C that is narrower than a block, padded to the width of one.
+/// A copy of a part of C that is narrower than a block, padded to the width of one; or room for it, if the
+/// block sets it.
 template <class T>
 class padded_block {
  public:
-  padded_block(const matrix<T>& c, int width) : c_(c), width_(width) {
+  padded_block(const matrix<T>& c, int width, bool sets) : c_(c), width_(width) {
+    if (sets) return;
+    copy(here(), c);
     for (int i = 0; i < c.rows(); ++i)
-      for (int j = 0; j < width; ++j) numbers_[i * width + j] = j < c.columns() ? c(i, j) : 0;
+      for (int j = c.columns(); j < width; ++j) numbers_[i * width + j] = 0;
   }
   T* numbers() { return numbers_; }
-  void store() const {
-    for (int i = 0; i < c_.rows(); ++i)
-      for (int j = 0; j < c_.columns(); ++j) c_(i, j) = numbers_[i * width_ + j];
-  }
+  void store() { copy(c_, here()); }
 
  private:
+  matrix<T> here() { return {numbers_, c_.rows(), c_.columns(), width_, 1}; }
+
   alignas(64) T numbers_[max_rows * widest_panel<T>];
   matrix<T> c_;
   int width_;
@@ -202,7 +203,7 @@ void multiply_panel(const microkernels<T>& u, const matrix<T>& c, const matrix<c
     if (whole) {
       u.multiply[rows - 1][vectors - 1](x);
     } else {
-      padded_block e(c.part(i, 0, rows, c.columns()), width);
+      padded_block e(c.part(i, 0, rows, c.columns()), width, sets);
       x.c = e.numbers(), x.c_row = width;
       u.multiply[rows - 1][vectors - 1](x);
       e.store();

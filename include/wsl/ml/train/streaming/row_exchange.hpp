@@ -26,8 +26,9 @@ struct row_parts {
   std::function<std::span<f32>(int)> place;
   /// Writes this worker's part for a column, or in a sum its summand, or adds this to what has come.
   std::function<void(int, std::span<f32>, bool adds)> put;
-  /// Takes the part of a column from the numbers, if it has no place; in a sum the complete one.
-  std::function<void(int, std::span<const f32>)> take;
+  /// Takes the part of a column from the numbers, if it has no place; in a sum its own one, to which its
+  /// summand is still to be added.
+  std::function<void(int, std::span<f32>)> take;
   std::function<void(pe&)> done;
 };
 
@@ -57,7 +58,7 @@ class row_exchange {
     }
     if (const std::size_t n = parts_.size(column, column)) {
       parts_.put(column, room(next_, n), false);
-      parts_.take(column, std::span(next_).first(n));
+      parts_.take(column, room(next_, n));
     }
     shift(me);
   }
@@ -90,8 +91,8 @@ class row_exchange {
         break;
       }
       case kind::sum:
-        if (here_.size()) parts_.put(from, here_, true);
         if (is_last()) parts_.take(column_, here_);
+        else if (here_.size()) parts_.put(from, here_, true);
         break;
     }
     shift(me);

@@ -183,7 +183,7 @@ class streaming_schedule {
 
  private:
   /// Workers of a column from which on it pays to turn a tile once before it is sent to all of them.
-  static constexpr int rows_from_which_servers_turn = 2;
+  static constexpr int rows_from_which_servers_turn = 3;
 
   /// The stage that uses a parameter last, and the parameter's index there: it decides how it is cut.
   struct parameter_use {

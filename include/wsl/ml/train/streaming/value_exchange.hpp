@@ -42,10 +42,11 @@ class value_exchange {
     row_parts parts{.size = [this](int c, int other) { return block_of(c, other).size(); },
                     .place = [this](int c) { return place(c, false); },
                     .put = [this](int c, std::span<f32> part, bool adds) { put(c, part, adds); },
-                    .take = [this](int c, std::span<const f32> part) { take(c, part); },
+                    .take = [this](int c, std::span<f32> part) { take(c, part); },
                     .done = std::move(done)};
     if (from == value_form::whole) {
       parts.place = [this](int c) { return place(c, true); };
+      parts.take = [this](int, std::span<f32> part) { take_sum(part); };
       on.sum(me, column_, columns(), std::move(parts));
     } else if (to == value_form::whole) on.rotate(me, column_, columns(), std::move(parts));
     else on.deliver(me, column_, columns(), std::move(parts));
@@ -56,14 +57,11 @@ class value_exchange {
     on.sum(me, column_, columns(),
            {.size = [n = gradient.size()](int column, int) { return column == 0 ? n : 0; },
             .place = [=](int column) { return column == 0 ? gradient : std::span<f32>{}; },
-            .put =
-                [=](int column, std::span<f32> to, bool adds) {
-                  if (column > 0) return;
-                  const int n = static_cast<int>(to.size());
-                  const matrix<f32> here(to.data(), 1, n), mine(gradient.data(), 1, n);
-                  adds ? add(here, mine) : copy(here, mine);
+            .put = [=](int, std::span<f32> sum, bool) { add(line(sum), line(gradient)); },
+            .take =
+                [=](int, std::span<f32> others) {
+                  add(line(gradient).part(0, 0, 1, static_cast<int>(others.size())), line(others));
                 },
-            .take = [=](int, std::span<const f32> sum) { std::ranges::copy(sum, gradient.begin()); },
             .done = std::move(done)});
   }
 
@@ -92,6 +90,7 @@ class value_exchange {
   };
 
   int columns() const { return cut_->columns(); }
+  static matrix<f32> line(std::span<f32> x) { return {x.data(), 1, static_cast<int>(x.size())}; }
 
   share of(int value, value_form f, int column) const {
     const int axis = cut_->axis(value), length = store_->length_of_axis(axis);
@@ -114,12 +113,12 @@ class value_exchange {
     return common;
   }
   /// Calls f(rows of a block that travels, the same numbers in a share) for each run of features.
-  template <class T, class F>
-  static void each_run(const block& b, T* travels, const share& of, const matrix<f32>& numbers, F f) {
+  template <class F>
+  static void each_run(const block& b, f32* travels, const share& of, const matrix<f32>& numbers, F f) {
     const int tokens = b.common.tokens.count();
     int column = 0;
     for (const feature_run& r : b.common.features) {
-      f(matrix<T>(travels + column, tokens, r.count, b.width, 1),
+      f(matrix<f32>(travels + column, tokens, r.count, b.width, 1),
         numbers.part(b.common.tokens.first - of.tokens.first, of.column_of(r.first), tokens, r.count));
       column += r.count;
     }
@@ -145,11 +144,23 @@ class value_exchange {
                adds ? add(travels, here) : copy(travels, here);
              });
   }
-  void take(int c, std::span<const f32> part) const {
+  void take(int c, std::span<f32> part) const {
     each_run(block_of(c, column_), part.data(), mine(to_), *need_,
-             [&](const matrix<const f32>& travels, const matrix<f32>& here) {
+             [&](const matrix<f32>& travels, const matrix<f32>& here) {
                adds_ ? add(here, travels) : copy(here, travels);
              });
+  }
+  /// Takes the sum of the others and of this worker.
+  void take_sum(std::span<f32> others) const {
+    const block own = block_of(column_, column_);
+    if (adds_ || own.common.features.size() > 1) {
+      put(column_, others, true);
+      return take(column_, others);
+    }
+    each_run(own, others.data(), mine(to_), *need_, [&](const matrix<f32>& sum, const matrix<f32>& here) {
+      each_run(own, others.data(), mine(from_), *have_,
+               [&](const matrix<f32>&, const matrix<f32>& summand) { set_sum(here, sum, summand); });
+    });
   }
 
   const column_cut* cut_;
