@@ -21,10 +21,11 @@ struct row_parts {
   /// The numbers of the part from one column to another. In a rotation a part is for all columns, in a sum
   /// from all columns, and the number of these is left out of account.
   std::function<std::size_t(int from, int to)> size;
-  /// Where a part lies in this worker's memory, if its numbers lie together there: in a rotation that of a
-  /// column, its own to be sent or another one to come; in a sum its summand for a column. Otherwise empty.
+  /// Where a part lies in this worker's memory, if its numbers lie together there, and otherwise empty: in a
+  /// rotation its own, which do, and that of another column when it comes; in a sum its summand for a column.
   std::function<std::span<f32>(int)> place;
-  /// Writes this worker's part for a column, or in a sum its summand, or adds this to what has come.
+  /// Writes this worker's part for a column, or in a sum its summand, or adds this to what has come. A
+  /// rotation has no use for it.
   std::function<void(int, std::span<f32>, bool adds)> put;
   /// Takes the part of a column from the numbers, if it has no place; in a sum its own one, to which its
   /// summand is still to be added.
@@ -36,12 +37,7 @@ class row_exchange {
  public:
   void rotate(pe& me, int column, int columns, row_parts parts) {
     begin(column, columns, std::move(parts), kind::rotation);
-    const std::size_t own = parts_.size(column, column);
     here_ = parts_.place(column);
-    if (here_.size() != own) {
-      here_ = room(packet_, own);
-      parts_.put(column, here_, false);
-    }
     parts_.take(column, here_);
     shift(me);
   }
