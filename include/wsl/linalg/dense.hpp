@@ -35,6 +35,16 @@ inline constexpr int terms_of_rows = 1 << 15;  // of a converted A at a time, wh
 template <class T>
 using sum_of = std::conditional_t<std::is_same_v<std::remove_const_t<T>, f64>, f64, f32>;
 
+/// Copies B, whose columns lie together, to rows of `width` contiguous terms in squares. The last squares
+/// overlap those before them. B has as many rows and columns as a square, or more.
+template <class T>
+void turn_squares(const microkernels<T>& u, T* to, i64 width, const matrix<const T>& b) {
+  for (int done = 0; done < b.columns(); done += u.lanes)
+    for (int p = 0; p < b.rows(); p += u.lanes) {
+      const int i = std::min(p, b.rows() - u.lanes), j = std::min(done, b.columns() - u.lanes);
+      u.transpose({&b(i, j), b.column_stride(), to + i * width + j, width});
+    }
+}
 /// Packs some columns of B as rows of `width` contiguous terms, padded with zeros at the right.
 template <class T>
 void pack(const microkernels<T>& u, T* to, int width, const matrix<const T>& b) {
@@ -42,22 +52,16 @@ void pack(const microkernels<T>& u, T* to, int width, const matrix<const T>& b) 
   int done = 0;  // columns
   if (b.column_stride() == 1 && columns == width)
     return u.copy[width / u.lanes - 1]({b.first(), b.row_stride(), to, width, k});
-  if (b.row_stride() == 1 && b.column_stride() != 1) {  // rows lie across: turn squares
-    const int whole = k / u.lanes * u.lanes;
-    for (; done + u.lanes <= columns; done += u.lanes) {
-      for (int p = 0; p < whole; p += u.lanes)
-        u.transpose({&b(p, done), b.column_stride(), to + p * width + done, width});
-      for (int p = whole; p < k; ++p)
-        for (int j = done; j < done + u.lanes; ++j) to[p * width + j] = b(p, j);
-    }
+  if (b.row_stride() == 1 && b.column_stride() != 1 && k >= u.lanes && columns >= u.lanes) {
+    turn_squares(u, to, width, b);
+    done = columns;
   }
+  for (; b.column_stride() == 1 && done + u.lanes <= columns; done += u.lanes)
+    u.copy[0]({b.first() + done, b.row_stride(), to + done, width, k});
   for (int p = 0; p < k; ++p) {
     T* row = to + p * width;
     const T* from = b.row(p);
-    if (b.column_stride() == 1 && done == 0)
-      for (int j = 0; j < columns; ++j) row[j] = from[j];
-    else
-      for (int j = done; j < columns; ++j) row[j] = from[j * b.column_stride()];
+    for (int j = done; j < columns; ++j) row[j] = from[j * b.column_stride()];
     for (int j = columns; j < width; ++j) row[j] = 0;
   }
 }
@@ -132,21 +136,23 @@ class terms_of {
   }
 };
 
-/// A copy of a part of C that is narrower than a block, padded to the width of one.
+/// A copy of a part of C that is narrower than a block, padded to the width of one; or room for it, if the
+/// block sets it.
 template <class T>
 class padded_block {
  public:
-  padded_block(const matrix<T>& c, int width) : c_(c), width_(width) {
+  padded_block(const matrix<T>& c, int width, bool sets) : c_(c), width_(width) {
+    if (sets) return;
+    copy(here(), c);
     for (int i = 0; i < c.rows(); ++i)
-      for (int j = 0; j < width; ++j) numbers_[i * width + j] = j < c.columns() ? c(i, j) : 0;
+      for (int j = c.columns(); j < width; ++j) numbers_[i * width + j] = 0;
   }
   T* numbers() { return numbers_; }
-  void store() const {
-    for (int i = 0; i < c_.rows(); ++i)
-      for (int j = 0; j < c_.columns(); ++j) c_(i, j) = numbers_[i * width_ + j];
-  }
+  void store() { copy(c_, here()); }
 
  private:
+  matrix<T> here() { return {numbers_, c_.rows(), c_.columns(), width_, 1}; }
+
   alignas(64) T numbers_[max_rows * widest_panel<T>];
   matrix<T> c_;
   int width_;
@@ -197,7 +203,7 @@ void multiply_panel(const microkernels<T>& u, const matrix<T>& c, const matrix<c
     if (whole) {
       u.multiply[rows - 1][vectors - 1](x);
     } else {
-      padded_block e(c.part(i, 0, rows, c.columns()), width);
+      padded_block e(c.part(i, 0, rows, c.columns()), width, sets);
       x.c = e.numbers(), x.c_row = width;
       u.multiply[rows - 1][vectors - 1](x);
       e.store();
@@ -324,6 +330,15 @@ template <class T, class A, class B>
 void multiply(const matrix<T>& c, const matrix<A>& a, const matrix<B>& b,
               const dense::microkernels<T>& u = dense::best_microkernels<T>()) {
   dense::product(c, a, b, true, u);
+}
+
+/// to = from, where the rows of `to` and the columns of `from` lie together. The shapes must be equal, which
+/// is not checked.
+template <class T>
+void copy_across(const matrix<T>& to, const matrix<const T>& from,
+                 const dense::microkernels<T>& u = dense::best_microkernels<T>()) {
+  if (std::min(from.rows(), from.columns()) < u.lanes) copy(to, from);
+  else dense::turn_squares(u, to.first(), to.row_stride(), from);
 }
 
 }  // namespace wsl

@@ -244,6 +244,21 @@ TEST_CASE("Tile registers compute what their manual says, and other rows and col
 }
 #endif
 
+TEMPLATE_TEST_CASE("A copy across has the same numbers, whatever squares fit into it", "", f32, f64) {
+  for (const auto& [rows, columns] : {std::pair{1, 5}, {5, 1}, {16, 16}, {17, 40}, {33, 15}, {48, 65}}) {
+    const std::vector<TestType> numbers = random_numbers<TestType>(rows * columns, 7);
+    std::vector<TestType> across(numbers.size() + 1, TestType{-9});
+    const matrix<const TestType> from(numbers.data(), rows, columns, 1, rows);  // by columns
+    const matrix<TestType> to(across.data(), rows, columns);
+    copy_across(to, from);
+    bool same = across.back() == -9;
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) same = same && to(i, j) == from(i, j);
+    INFO(rows << " x " << columns);
+    CHECK(same);
+  }
+}
+
 TEST_CASE("Shapes that do not fit are named") {
   f32 x[12]{};
   CHECK_THROWS_WITH(multiply_add(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)),

@@ -32,6 +32,8 @@ struct value_width {
   int all = 0, own = 0, first_unit = 0;
   int axis = 0;                         ///< of its tokens
   std::vector<feature_run> parts = {};  ///< which features that part has, in order, if there are columns
+  /// If the host gives it: the forms in which stages read it.
+  std::vector<value_form> given_in = {};
 };
 
 /// Tokens from `first` to before `end`, counted from the first token of some sequences.
@@ -144,8 +146,9 @@ class activation_store {
   matrix<f32> gradient(int v, value_form f) { return begun(in(f, v).gradient); }
   /// The gradient of value v for a stage that writes all of it. If nothing has been added to it in this step,
   /// `overwrite` becomes true and the numbers are undefined: the stage sets them. Otherwise it adds.
-  matrix<f32> gradient(int v, bool& overwrite) {
-    buffer& g = in(form_of(v), v).gradient;
+  matrix<f32> gradient(int v, bool& overwrite) { return gradient(v, form_of(v), overwrite); }
+  matrix<f32> gradient(int v, value_form f, bool& overwrite) {
+    buffer& g = in(f, v).gradient;
     overwrite = !std::exchange(g.begun, true);
     return all_of(g);
   }
@@ -258,13 +261,24 @@ class activation_store {
     given_[static_cast<std::size_t>(v)] = {ids, !ids.empty()};
   }
   /// Gives it the features of value v for all its sequences, (sequences, length, shape), or none. Those of
-  /// this PE's tokens are copied.
+  /// this PE's tokens are copied, and if the value is cut, those of every form in which it is read.
   void give_features(int v, std::span<const f32> numbers) {
     given_[static_cast<std::size_t>(v)] = {{}, !numbers.empty()};
-    const matrix<f32> here = value(v, value_form::tokens);
-    if (!numbers.empty())
-      copy(here,
-           matrix(numbers.data() + i64{axis_of(v).own.first} * here.columns(), here.rows(), here.columns()));
+    const value_width& of = widths_[static_cast<std::size_t>(v)];
+    const auto give = [&](value_form f, int first_token) {
+      const matrix<f32> here = value(v, f);
+      if (numbers.empty()) return;
+      const matrix all(numbers.data() + i64{first_token} * of.all, here.rows(), of.all);
+      if (f != value_form::features) return copy(here, all);
+      int column = 0;
+      for (const feature_run& r : of.parts) {
+        copy(here.part(0, column, here.rows(), r.count), all.part(0, r.first, all.rows(), r.count));
+        column += r.count;
+      }
+    };
+    give(value_form::tokens, axis_of(v).own.first);
+    for (const value_form f : of.given_in)
+      if (f != value_form::tokens) give(f, axis_of(v).row.first);
   }
   /// The weight of each token of all sequences in the losses; empty: all count 1.
   void give_mask(std::span<const f32> weights) {

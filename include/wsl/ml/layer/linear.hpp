@@ -50,6 +50,7 @@ class linear_stage final : public stage {
     });
   }
   bool reads_operands(int which) const override { return !has_bias_ || which != 0; }
+  bool prefers_columns(int which) const override { return !has_bias_ || which != 0; }
   bool takes_sparse(int which) const override { return !has_bias_ || which != 0; }
   f64 operations(int which, int rows, int columns, int) const override {
     if (which < 0) return 0;

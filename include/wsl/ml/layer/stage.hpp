@@ -165,6 +165,9 @@ class stage {
   /// weight_tile::rows, whose numbers are then undefined unless that format is f32.
   virtual bool reads_operands(int /*which*/) const { return false; }
 
+  /// Whether the forward pass of the stage is quicker with tiles of a parameter whose columns, and not whose
+  /// rows, lie together.
+  virtual bool prefers_columns(int /*which*/) const { return false; }
   /// Whether the stage takes tiles of a parameter that have nonzeros only, so that training may keep it
   /// sparse.
   virtual bool takes_sparse(int /*which*/) const { return false; }

@@ -82,6 +82,16 @@ class column_cut {
   /// The form in which a stage reads its inputs, and that in which it writes its output.
   value_form reads(const stage& s) const { return of(s).reads; }
   value_form writes(const stage& s) const { return of(s).writes; }
+  /// The forms in which stages read a value that the host gives. It gives it in each of them.
+  std::vector<value_form> forms_given(int value) const {
+    std::vector<value_form> all;
+    if (columns_ > 1 && network_.info(value).from != origin::computed)
+      for (const auto& s : network_.stages())
+        if (std::find(s->inputs.begin(), s->inputs.end(), value) != s->inputs.end() &&
+            std::find(all.begin(), all.end(), reads(*s)) == all.end())
+          all.push_back(reads(*s));
+    return all;
+  }
   /// The exchanges before a stage, and after it. In the backward pass the gradients go the other way, after
   /// the stage and before it.
   const std::vector<exchange>& before(const stage& s) const { return of(s).before; }
@@ -281,7 +291,7 @@ class column_cut {
       keeps_sequences_ = keeps_sequences_ || (s->needs_whole_sequences() && f.reads == value_form::tokens);
       if (columns_ == 1) continue;
       for (int v : s->inputs) {
-        if (network_.info(v).is_ids()) continue;  // the host gives them in any form
+        if (network_.info(v).from != origin::computed) continue;  // the host gives it in any form
         const value_form has = native_[static_cast<std::size_t>(v)];
         auto& forms_of_v = made[static_cast<std::size_t>(v)];
         if (has == f.reads || std::find(forms_of_v.begin(), forms_of_v.end(), f.reads) != forms_of_v.end())

@@ -30,6 +30,9 @@ inline f64 activation_bytes(const network& n, const column_cut& cut, int length,
   const auto made = [&](int v, value_form f) {
     copies[static_cast<std::size_t>(v)] += f == value_form::whole ? cut.columns() : 1;
   };
+  for (int v = 0; v < static_cast<int>(n.values().size()); ++v)
+    for (const value_form f : cut.forms_given(v))
+      if (f != value_form::tokens) made(v, f);  // beside those of a PE's own tokens
   for (const auto& s : n.stages()) {
     for (const exchange& e : cut.before(*s)) made(e.value, e.to);
     for (const exchange& e : cut.after(*s)) made(e.value, e.to);

@@ -7,6 +7,7 @@
 #pragma once
 #include <cmath>
 
+#include "../../../linalg/dense.hpp"
 #include "../../optim/step.hpp"
 #include "../state.hpp"
 #include "layer_times.hpp"
@@ -175,8 +176,16 @@ struct memory_server {
     }
     if (!t.gathered_rows.empty()) return pack(as, gather(t), leaving);
     const std::span<f32> weights = part(arrays->kept_weights(t.parameter), t);
-    if (!t.is_sparse()) return pack(as, weights, leaving);
+    if (!t.is_sparse())
+      return t.by_columns && as == precision::f32 ? turn(t, weights) : pack(as, weights, leaving);
     return pack_sparse(as, t.form(), *t.sparse.pattern, t.first_row(), weights, leaving, values_leaving);
+  }
+  /// The numbers of a tile column after column.
+  std::span<f32> turn(const weight_transfer& t, std::span<f32> weights) {
+    leaving.resize(weights.size());
+    const matrix<const f32> by_rows(weights.data(), t.rows, t.columns);
+    copy_across(t.numbers(leaving.data()).transposed(), by_rows.transposed());
+    return leaving;
   }
   /// The sums over all tokens go back to the workers. The next can only come when these have arrived there.
   void take_sums(pe& me, const weight_transfer& t) {

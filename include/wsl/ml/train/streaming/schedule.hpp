@@ -67,6 +67,8 @@ struct weight_transfer {
   bool again = false;            ///< forward work that the backward pass does once more
   bool carries_weights = false;  ///< the weights of the tile travel to the wafer
   bool carries_values = true;    ///< with their values; without them the places of the nonzeros
+  /// In f32 the weights travel column after column, so that one server turns them, and not each worker.
+  bool by_columns = false;
   bool returns_gradient = false;
   /// No later gradient of this step has these rows. For gathered rows: no row of the server's share.
   bool last_gradient = false;
@@ -77,6 +79,10 @@ struct weight_transfer {
   bool is_on_way_back() const { return backward || again; }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
   bool is_tile() const { return what == kind::tile; }
+  /// The tile's numbers where its words are f32.
+  matrix<f32> numbers(f32* words) const {
+    return by_columns ? matrix<f32>(words, rows, columns, 1, rows) : matrix<f32>(words, rows, columns);
+  }
   bool is_sparse() const { return sparse.pattern != nullptr; }
   bool is_of_sums() const { return what == kind::give_sums || what == kind::take_sums; }
   /// The words that travel, where weights have some format.
@@ -176,6 +182,9 @@ class streaming_schedule {
   }
 
  private:
+  /// Workers of a column from which on it pays to turn a tile once before it is sent to all of them.
+  static constexpr int rows_from_which_servers_turn = 3;
+
   /// The stage that uses a parameter last, and the parameter's index there: it decides how it is cut.
   struct parameter_use {
     const stage* of = nullptr;
@@ -276,8 +285,11 @@ class streaming_schedule {
           .backward = backward,
           .carries_weights = !backward || s.needs_weight_in_backward(which) || sparse_[k].pattern,
           .carries_values = !backward || s.needs_weight_in_backward(which),
+          .by_columns = !backward && servers_ >= rows_from_which_servers_turn && !sparse_[k].pattern &&
+                        s.prefers_columns(which),
           .returns_gradient = backward && !parameters_[k].frozen && (is_cut || column_ == 0)};
       const std::vector<i32> needed = b ? needed_rows(s, which, *b) : std::vector<i32>{};
+      if (!needed.empty()) use.by_columns = false;
       if (!is_shared && !needed.empty() && needed.size() < static_cast<std::size_t>(parameters_[k].rows) / 2)
         append_gathered(needed, k, use);
       else

@@ -159,7 +159,7 @@ class worker {
       std::vector<value_width> widths;
       for (int v = 0; v < static_cast<int>(n.widths().size()); ++v)
         widths.push_back({n.width(v), cut_->width(v, column_), cut_->first_unit(v, column_), n.info(v).axis,
-                          cut_->features(v, column_)});
+                          cut_->features(v, column_), cut_->forms_given(v)});
       a.resize(widths, n.stages().size(), count, std::move(own), grid_.columns > 1);
     }
     a.random = {s.random.on, s.random.key, from};
@@ -202,7 +202,7 @@ class worker {
       prefix_exchange& how = prefix_.emplace(*rows_, row_, is_last, *cut_, column_, activations);
       return brings ? how.bring(me, along_column, *t.of, done) : how.give_back(me, along_column, *t.of, done);
     }
-    const value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
+    value_exchange& how = exchange_.emplace(*cut_, tokens_, column_, activations);
     if (t.what == weight_transfer::kind::exchange) how.start(me, along_row, t, done);
     else how.sum_gradient(me, along_row, std::span(shared_gradient_).first(t.gradients()), done);
   }
@@ -210,9 +210,13 @@ class worker {
   void use(const weight_transfer& t) {
     f32* const words = t.carries_weights ? tiles_of(t.server).front() : nullptr;
     const weight_tile tile =
-        t.is_sparse() ? sparse_tile_of(t, words)
-                      : tile_of_words({t.which, t.row, matrix(words, t.rows, t.columns), t.gathered_rows},
-                                      *t.of, activations.format, wide_);
+        t.is_sparse()
+            ? sparse_tile_of(t, words)
+            : tile_of_words(
+                  {t.which, t.row,
+                   activations.format == precision::f32 ? t.numbers(words) : matrix(words, t.rows, t.columns),
+                   t.gathered_rows},
+                  *t.of, activations.format, wide_);
     if (!t.backward) return t.of->forward(activations, tile);
     if (!t.returns_gradient) shared_gradient_.resize(std::max(shared_gradient_.size(), t.gradients()));
     const std::span<f32> gradient = t.returns_gradient ? out_.of(t) : std::span(shared_gradient_);
