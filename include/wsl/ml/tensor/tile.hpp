@@ -113,11 +113,4 @@ inline void copy_common(const tile& mine, std::span<f32> to, const tile& theirs,
     std::copy_n(from.data() + j, n, to.data() + i);
   });
 }
-/// The same, but adds them.
-inline void add_common(const tile& mine, std::span<f32> to, const tile& theirs, std::span<const f32> from) {
-  each_common_run(mine, theirs, [&](std::size_t i, std::size_t j, std::size_t n) {
-    for (std::size_t k = 0; k < n; ++k) to[i + k] += from[j + k];
-  });
-}
-
 }  // namespace wsl::ml
