@@ -64,7 +64,7 @@ struct all_to_all {
   class part {
    public:
     /// Sends the blocks of `give` and receives those of `take`. Both arrays have a block for each PE of the
-    /// line, all of the same length.
+    /// line, all of the same length; they do not overlap, which is not checked.
     void start(pe& me, memory<T> give, memory<T> take, completion done = then_nothing) {
       const region r = rectangle_of(me, net.where, name);
       const int size = length(r, net.direction()), at = along(me.at() - corner(r), net.direction());
@@ -95,8 +95,8 @@ struct all_to_all {
       color<T> out() const { return {course.color_of(course.where.root == 0, ahead)}; }
       color<T> in() const { return {course.color_of(course.where.root == 0, ahead + 1)}; }
       /// Of an array, n blocks from the ith on, in the order in which blocks travel: the first is that of the
-      /// PE at the far end. With two PEs no operation has blocks for several of them, so that their words need
-      /// not be reversed; then an engine may copy them from memory to memory.
+      /// PE at the far end. With two PEs no operation has blocks for several of them, so that their words
+      /// need not be reversed; then an engine may copy them from memory to memory.
       memory<T> blocks(memory<T> array, int i, int n, int length) const {
         if (course.where.root == 0) return array.part(i * length, n * length);
         const int size = behind + ahead + 1;
@@ -155,11 +155,11 @@ struct all_to_all {
   static constexpr int between_two =
       wse2.output_depth[0] + 2 * (ramp_latency + wse2.router_depth) + wse2.input_depth[colors - 1];
 
-  /// The cycles for which a PE is busy.
-  static constexpr f64 busy(int before, int behind, int words) {
-    const int rounds = (before + behind + 1) / 2, passes = before > 0 && behind > 0 ? rounds : 0;
-    const int operations = 2 * ((before + 1) / 2 + (behind + 1) / 2 + passes);
-    return 2.0 * words * (before + behind + before * behind) + operations * restart;
+  /// The cycles for which a PE with so many others before it and after it is busy.
+  static constexpr f64 busy(int before, int after, int words) {
+    const int rounds = (before + after + 1) / 2, passes = before > 0 && after > 0 ? rounds : 0;
+    const int operations = 2 * ((before + 1) / 2 + (after + 1) / 2 + passes);
+    return 2.0 * words * (before + after + before * after) + operations * restart;
   }
 };
 

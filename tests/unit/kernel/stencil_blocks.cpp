@@ -2,6 +2,7 @@
 // Stencils in blocks of cells on this computer against the serial reference, bit for bit: all numbers of
 // axes, radii, kinds of sides, and ways to share the grid out.
 #include <wsl/engine/reference.hpp>
+#include <wsl/kernel/stencil/array_fingerprint.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -194,4 +195,29 @@ TEST_CASE("stencil: the second axis is cut where the first one has too few cells
   CHECK(pes({8, 20, 4}, {.threads = 16}) == std::pair{1, 2});
   CHECK(pes({64, 64, 4}, {.wide = 2, .threads = 4}) == std::pair{2, 2});
   CHECK(pes({64, 64, 4}, {.high = 2, .threads = 4}) == std::pair{2, 2});
+}
+
+TEST_CASE("The fingerprint of an array tells changed signs") {
+  std::vector<f32> u(64, 1.f);
+  const auto print = [&] {
+    support::fingerprint f;
+    grid::add_array(f, std::span<const f32>(u));
+    return f.value();
+  };
+  const u64 before = print();
+  const auto change = [&](std::initializer_list<std::size_t> places) {
+    for (const std::size_t i : places) u[i] = -u[i];
+  };
+  int same = 0;
+  for (std::size_t i = 0; i < 64; ++i)
+    for (std::size_t j = i + 1; j < 64; ++j)
+      for (std::size_t k = j; k < 64; ++k) {
+        if (k == j) change({i, j});
+        else change({i, j, k});
+        same += print() == before;
+        if (k == j) change({i, j});
+        else change({i, j, k});
+      }
+  CHECK(print() == before);
+  CHECK(same == 0);
 }

@@ -126,7 +126,12 @@ TEST_CASE("wave25: each thread gets a block, and what options give is kept") {
   }
   const partition given = simulation{p, {.high = 5, .depth = 3, .threads = 4}}.cut();
   CHECK(given.high == 5);
+  CHECK(given.wide == 1);
   CHECK(given.depth == 3);
+  const partition wide = simulation{p, {.wide = 2, .threads = 4}}.cut();
+  CHECK(wide.wide == 2);
+  CHECK(wide.high == 2);
+  CHECK(simulation{p, {.wide = 4, .threads = 2}}.cut().high == 1);
   CHECK(simulation{problem{.size = {20, 20, 4}}, {.threads = 16}}.cut().wide == 1);
 }
 

@@ -18,6 +18,7 @@ template <class T>
 void add_array(support::fingerprint& f, std::span<const T> all) {
   // Words of 64 bits in turn to lanes that do not wait for each other.
   constexpr std::size_t lanes = 4;
+  constexpr u64 odd = 0x9e3779b97f4a7c15u;
   std::array<u64, lanes> sum{};
   const auto* const bytes = reinterpret_cast<const unsigned char*>(all.data());
   std::size_t at = 0;
@@ -26,8 +27,10 @@ void add_array(support::fingerprint& f, std::span<const T> all) {
     for (std::size_t i = 0; i < lanes; ++i) {
       u64 word;
       std::memcpy(&word, bytes + at + i * sizeof word, sizeof word);
-      word = (sum[i] ^ word) * 0x9e3779b97f4a7c15u;
-      sum[i] = word ^ word >> 32;  // or two signs that change would cancel out
+      // A change of the highest bit, which is the sign of a number, reaches lower ones by the shift, and
+      // those above them by the second product: so it takes more than signs to cancel it.
+      word = (sum[i] ^ word) * odd;
+      sum[i] = (word ^ word >> 32) * odd;
     }
   }
   f.add(sum.data(), sizeof sum), f.add(bytes + at, all.size_bytes() - at), f.add(u64{all.size()});

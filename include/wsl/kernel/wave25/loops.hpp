@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The inner loops of wave25: one time step of a line of cells along z. Each cell reads 27 words and writes
-// one, so the loads decide the speed. None of the eight neighbours in z is loaded; they are slid out of three
-// neighbouring vectors.
+// The inner loops of wave25: one time step of lines of cells along z. A cell needs 27 words, so loads would
+// decide the speed. Lines are computed in blocks that share them, and none of the eight neighbours in z is
+// loaded: they are slid out of three neighbouring vectors.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -12,7 +12,8 @@
 namespace wsl::wave25 {
 
 /// A line and its neighbours. A line has 16 zeros before its first cell, at least 4 behind its last, and
-/// whole vectors of 16 numbers.
+/// whole vectors of 16 numbers. On a wafer the lines along x and along y lie in arrays of their own, in each
+/// of which this line has a place; on this computer u, x and y are the same.
 struct line {
   const f32* u;  ///< the line now
   const f32* x;  ///< the line r cells further in x is at x + r * sx, r from -4 to 4 without 0
@@ -85,9 +86,9 @@ struct row_of_vectors {
   }
 };
 
-/// v = 2 u - v + k Lap for the cells from .. to - 1, both multiples of 16, of `rows` lines that follow each
-/// other in y, in one or two planes. Lines are done in blocks of 2 x 2, if there are registers for that:
-/// each vector reads 9 of u then, where it reads 17 by itself.
+/// v = 2 u - v + k Lap for the cells of a range [from, to), whose ends are multiples of 16, of `rows` lines
+/// that follow each other in y, in one or two planes. Lines are done in blocks of 2 x 2, if there are
+/// registers for that: each vector reads 9 of u then, where it reads 17 by itself.
 struct plain {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const line& first, int planes, int rows, int from, int to,

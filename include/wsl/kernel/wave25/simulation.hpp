@@ -386,17 +386,18 @@ class simulation : public simulation_on<block> {
                       kernel::with_partitions(engine, how.threads)) {}
 
  private:
-  /// The quickest partition for so many threads, of those that `how` leaves open.
+  /// The quickest partition with a PE for each thread, of those that `how` leaves open.
   static partition choose(const problem& p, const options& how, int threads) {
     constexpr int narrowest = 16;
-    const auto open = [](int given, int most) {
+    const auto open = [&](int given, int cells, int taken) {
+      const int most = std::clamp(cells / narrowest, 1, std::max(1, threads / std::max(1, taken)));
       return given ? grid::range{given, given + 1} : grid::range{1, most + 1};
     };
     partition best{p.size, how.wide, how.high, how.depth};
     f64 least = std::numeric_limits<f64>::infinity();
-    const grid::range high = open(how.high, std::clamp(p.size.y / narrowest, 1, threads));
+    const grid::range high = open(how.high, p.size.y, how.wide);
     for (int h = high.from; h < high.to; ++h) {
-      const grid::range wide = open(how.wide, std::clamp(p.size.x / narrowest, 1, std::max(1, threads / h)));
+      const grid::range wide = open(how.wide, p.size.x, h);
       for (int w = wide.from; w < wide.to; ++w)
         for (const auto& [depth, time_of_cell] : times_of_cells) {
           const partition cut{p.size, w, h, how.depth ? how.depth : depth};

@@ -2,9 +2,9 @@
 // One PE's part of the grid: its lines, its border profiles, its sources and receivers, and its time steps.
 // Several steps between two exchanges only pay if they are done while the cells are in cache. So `march` cuts
 // the block into parallelogram tiles that lean back by four cells a step along x and y (time skewing): a tile
-// finds all it needs in itself and in the tiles before it, and nothing is computed twice inside a block. A
-// cell and step then read 12 bytes from memory (16 with a velocity in each cell) without tiles, and a quarter
-// of that with leaning tiles of 48 planes and `depth` 8. A tile shares 84 planes of 44 lines with its
+// finds all it needs in itself and in the tiles before it, and nothing is computed twice inside a block. For
+// a cell and step 12 bytes cross the memory bus (16 with a velocity in each cell) without tiles, and a
+// quarter of that with leaning tiles of 48 planes and `depth` 8. A tile shares 84 planes of 44 lines with its
 // neighbour in y, which should still be in the last cache: 12 MB for lines of 256 cells. Longer tiles read
 // less from memory but share more. What a tile is the first to read comes from memory. The steps of the tile
 // before it prefetch that, a few lines at a time, for its first step would otherwise wait for most of it.
@@ -140,18 +140,20 @@ class tile {
   /// computed the first half of the lines that come in, and they are not in the second cache any more; the
   /// other half has just been computed.
   upcoming after(int x, int y, const tile_step& of) {
-    const int far = cut_.known(pe_).x.to + reach - Storage::planes;  // the frame's last planes
+    const int last = cut_.known(pe_).x.to + reach - Storage::planes;  // planes that have memory
     const int now = parity(time_ + of.step);
-    upcoming soon{store_.field(now, std::min(x + Storage::planes + reach, far), y),
-                  store_.field(now, std::min(x + Storage::planes, far), y - reach),
-                  store_.factor(std::min(x + Storage::planes, far), y)};
+    upcoming soon{store_.field(now, std::min(x + Storage::planes + reach, last), y),
+                  store_.field(now, std::min(x + Storage::planes, last), y - reach),
+                  store_.factor(std::min(x + Storage::planes, last), y)};
     soon.next_u = soon.next_v = soon.far, soon.next_k = soon.k;  // the same again, unless there are others
     find_lines_of_next_tile(soon, x, of);
     return soon;
   }
 
-  // While the steps of a tile go back, this goes back through the planes that the next tile in y will read,
-  // half the lines of a plane for each pair of planes that is computed. With eight steps it gets through all.
+  // While the steps of a tile go back, this goes back through the planes that the next tile in y will read. A
+  // call computes two planes of tile_y lines and prefetches tile_y / 2 lines, so that a step gets through
+  // tile_x / 4 planes; in eight steps these are more than the tile reads. Planes before the tile's first are
+  // those of its later steps, whose lines lean back as well.
   void find_lines_of_next_tile(upcoming& soon, int x, const tile_step& of) {
     if (of.steps < 3) return;  // too little time for it: it would delay what is needed at once
     const int pair = (x - (of.x - reach * of.step)) / 2,
