@@ -148,6 +148,38 @@ TEST_CASE("fft: real lines of an odd length have the same bits on any grid of PE
   for (const f32 x : mean) CHECK(x == Approx(2));
 }
 
+/// The definition of the inverse of a half spectrum is the real part of the inverse in which each number along
+/// the last axis that has a mirror image counts twice. Numbers without one, the first and, if the length is
+/// even, the last, count by their real parts along the last axis.
+void compare_any_spectrum(const axes& a, const options& how) {
+  fft::basic_real_transform<f64> t(a, how);
+  const std::size_t n = static_cast<std::size_t>(a.back()), h = n / 2 + 1,
+                    each = t.size() / static_cast<std::size_t>(how.batch);
+  std::vector<exact> spectrum = random_pairs<f64>({static_cast<int>(t.spectrum_size())}, 4);
+  std::vector<f64> field(t.size());
+  t.inverse(field, spectrum);
+  f64 error = 0;
+  for (std::size_t first = 0; first < t.size(); first += each) {
+    std::vector<exact> whole(each);
+    for (std::size_t i = 0; i < each / n * h; ++i) {
+      const std::size_t k = i % h;
+      whole[i / h * n + k] = spectrum[first / n * h + i] * (k == 0 || 2 * k == n ? 1. : 2.);
+    }
+    whole = fft::serial(a, whole, true);
+    for (std::size_t i = 0; i < each; ++i)
+      error = std::max(error, std::abs(field[first + i] - whole[i].real()));
+  }
+  INFO(a.size() << " axes, the last of " << a.back() << ", " << how.batch << " times");
+  CHECK(error < 1e-15 * static_cast<f64>(n));
+}
+TEST_CASE("fft: what would be imaginary in the mean and in the highest frequency of real lines is left out") {
+  for (int n : {2, 6, 8, 9, 16, 34}) compare_any_spectrum({n}, {}), compare_any_spectrum({n}, {.batch = 3});
+  for (int wide : {1, 2}) {
+    compare_any_spectrum({5, 12}, {.wide = wide}), compare_any_spectrum({5, 12}, {.wide = wide, .batch = 2});
+    for (int high : {1, 2}) compare_any_spectrum({4, 6, 8}, {.wide = wide, .high = high});
+  }
+}
+
 template <class T>
 void compare_batch(const axes& a, int batch, const options& how) {
   axes all = a;
