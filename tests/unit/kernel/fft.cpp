@@ -406,6 +406,24 @@ TEST_CASE("fft: an invalid argument is named in a sentence") {
                     "wsl: a transform of (8, 8) runs on one row of PEs, not on 2");
   CHECK_THROWS_WITH(fft::transform({8, 8}, {.wide = -1}),
                     "wsl: a transform runs on at least 1 x 1 PEs, not on -1 x 1");
+  const auto refused = [](const axes& a, const options& how, const std::string& most) {
+    const std::string pes = std::to_string(how.wide) + " x " + std::to_string(std::max(how.high, 1));
+    CHECK_THROWS_WITH(fft::transform(a, how), Catch::Matchers::Contains(" has no lines for each of " + pes +
+                                                                        " PEs; take at most " + most));
+  };
+  CHECK_THROWS_WITH(
+      fft::transform({8, 8, 8}, {.wide = 1000, .high = 1000}),
+      "wsl: a transform of (8, 8, 8) has no lines for each of 1000 x 1000 PEs; take at most 8 x 8");
+  refused({4, 7, 5}, {.wide = 8, .high = 1}, "7 x 7"), refused({9, 7, 5}, {.wide = 1, .high = 10}, "7 x 9");
+  refused({6, 8}, {.wide = 9}, "8 x 6"), refused({12}, {.wide = 5}, "4 x 3");
+  refused({6, 8}, {.wide = 2, .high = 4, .batch = 3}, "8 x 3"),
+      refused({8}, {.wide = 4, .batch = 3}, "3 x 1");
+  fft::transform({4, 7, 5}, {.wide = 7, .high = 7}), fft::transform({8}, {.wide = 3, .batch = 3});
+  CHECK_THROWS_WITH(fft::real_transform({4, 2, 8}, {.wide = 6}), Catch::Matchers::Contains("at most 5 x 4"));
+  CHECK_THROWS_WITH(fft::serial({3, 5}, std::vector<exact>(14)),
+                    "wsl: a transform of (3, 5) takes arrays of 15 numbers where the reference is given 14");
+  CHECK_THROWS_WITH(fft::serial({3, 0}, {}), "wsl: an axis of a transform has at least 1 number, not 0");
+  CHECK_THROWS_WITH(fft::serial({}, {}), "wsl: a transform has one to three axes, not 0");
   std::vector<number> x(60), y(64);
   CHECK_THROWS_WITH(fft::transform({8, 8}).forward(y, x),
                     "wsl: a transform of (8, 8) takes arrays of 64 numbers where it is given 60");
