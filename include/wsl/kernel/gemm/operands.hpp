@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 
 #include "../../linalg/dense.hpp"
