@@ -15,9 +15,9 @@ namespace wsl::detail {
 
 /// The memory of a matrix that is not empty, in bytes: where its lowest element begins, and the distances
 /// between neighbours along both axes, without their signs. They are 0 along an axis of one element.
-struct footprint {
+struct matrix_memory {
   template <class T>
-  explicit footprint(const matrix<T>& m)
+  explicit matrix_memory(const matrix<T>& m)
       : first(reinterpret_cast<std::uintptr_t>(m.first())),
         element(sizeof(T)),
         more{static_cast<u64>(m.rows() - 1), static_cast<u64>(m.columns() - 1)} {
@@ -49,7 +49,7 @@ struct footprint {
 template <class T, class U>
 bool may_overlap(const matrix<T>& a, const matrix<U>& b) {
   if (a.empty() || b.empty()) return false;
-  const footprint x(a), y(b);
+  const matrix_memory x(a), y(b);
   if (x.first + x.extent() <= y.first || y.first + y.extent() <= x.first) return false;
   const auto [x_rows, x_columns] = x.apart;
   const auto [y_rows, y_columns] = y.apart;
