@@ -8,6 +8,7 @@
 #include "../fabric/host_gather.hpp"
 #include "../support/bad_argument.hpp"
 #include "gemm/cannon.hpp"
+#include "gemm/operands.hpp"
 #include "gemm/rows.hpp"
 #include "gemm/summa.hpp"
 #include "pe_a_thread.hpp"
@@ -51,14 +52,6 @@ auto with_tile(gemm_method method, Use use) {
   support::bad_argument({"there is no method ", static_cast<int>(method), " of a matrix product"});
 }
 
-/// Throws std::invalid_argument if the shapes do not fit.
-template <class T>
-void check_shapes(const matrix<dense::sum_of<T>>& c, const matrix<const T>& a, const matrix<const T>& b) {
-  if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-    support::bad_argument(
-        {"C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(), ": the shapes do not fit"});
-}
-
 /// The number of PEs on a side of the grid for one product.
 inline int gemm_side(int rows, int longest, const gemm_options& how, int threads) {
   if (how.side) return how.side;
@@ -89,7 +82,8 @@ class gemm_fabric {
 
   /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element
   /// differs from the exact one by at most k * u * |A| |B|, where u is 2^-24 for f32 and 2^-53 for f64
-  /// (multiply_add says what bf16 may lose beyond). Throws std::invalid_argument if the shapes do not fit.
+  /// (multiply_add says what bf16 may lose beyond). Throws std::invalid_argument if the shapes do not fit, if
+  /// C overlaps A or B where they are read (alpha is not 0), or if elements of C share a place.
   outcome operator()(const matrix<number>& c, const matrix<const T>& a, const matrix<const T>& b,
                      const gemm_factors& by = {}) {
     detail::check_shapes<T>(c, a, b);
@@ -98,6 +92,7 @@ class gemm_fabric {
     const bool any = alpha != 0;
     const detail::gemm_problem<T> p{c, any ? a : a.part(0, 0, a.rows(), 0),
                                     any ? b : b.part(0, 0, 0, b.columns()), any ? alpha : 1, beta};
+    detail::check_memory<T>(p.c, p.a, p.b);
     return detail::with_tile<T>(method_, [&]<class Tile>(std::type_identity<Tile>) {
       const outcome done = fabric_.template launch<&Tile::begin>(all, p);
       if (fabric_.spread()) gather_tiles<Tile>(c);

@@ -148,6 +148,38 @@ TEST_CASE("fft: real lines of an odd length have the same bits on any grid of PE
   for (const f32 x : mean) CHECK(x == Approx(2));
 }
 
+/// The definition of the inverse of a half spectrum is the real part of the inverse in which each number along
+/// the last axis that has a mirror image counts twice. Numbers without one, the first and, if the length is
+/// even, the last, count by their real parts along the last axis.
+void compare_any_spectrum(const axes& a, const options& how) {
+  fft::basic_real_transform<f64> t(a, how);
+  const std::size_t n = static_cast<std::size_t>(a.back()), h = n / 2 + 1,
+                    each = t.size() / static_cast<std::size_t>(how.batch);
+  std::vector<exact> spectrum = random_pairs<f64>({static_cast<int>(t.spectrum_size())}, 4);
+  std::vector<f64> field(t.size());
+  t.inverse(field, spectrum);
+  f64 error = 0;
+  for (std::size_t first = 0; first < t.size(); first += each) {
+    std::vector<exact> whole(each);
+    for (std::size_t i = 0; i < each / n * h; ++i) {
+      const std::size_t k = i % h;
+      whole[i / h * n + k] = spectrum[first / n * h + i] * (k == 0 || 2 * k == n ? 1. : 2.);
+    }
+    whole = fft::serial(a, whole, true);
+    for (std::size_t i = 0; i < each; ++i)
+      error = std::max(error, std::abs(field[first + i] - whole[i].real()));
+  }
+  INFO(a.size() << " axes, the last of " << a.back() << ", " << how.batch << " times");
+  CHECK(error < 1e-15 * static_cast<f64>(n));
+}
+TEST_CASE("fft: what would be imaginary in the mean and in the highest frequency of real lines is left out") {
+  for (int n : {2, 6, 8, 9, 16, 34}) compare_any_spectrum({n}, {}), compare_any_spectrum({n}, {.batch = 3});
+  for (int wide : {1, 2}) {
+    compare_any_spectrum({5, 12}, {.wide = wide}), compare_any_spectrum({5, 12}, {.wide = wide, .batch = 2});
+    for (int high : {1, 2}) compare_any_spectrum({4, 6, 8}, {.wide = wide, .high = high});
+  }
+}
+
 template <class T>
 void compare_batch(const axes& a, int batch, const options& how) {
   axes all = a;
@@ -374,6 +406,24 @@ TEST_CASE("fft: an invalid argument is named in a sentence") {
                     "wsl: a transform of (8, 8) runs on one row of PEs, not on 2");
   CHECK_THROWS_WITH(fft::transform({8, 8}, {.wide = -1}),
                     "wsl: a transform runs on at least 1 x 1 PEs, not on -1 x 1");
+  const auto refused = [](const axes& a, const options& how, const std::string& most) {
+    const std::string pes = std::to_string(how.wide) + " x " + std::to_string(std::max(how.high, 1));
+    CHECK_THROWS_WITH(fft::transform(a, how), Catch::Matchers::Contains(" has no lines for each of " + pes +
+                                                                        " PEs; take at most " + most));
+  };
+  CHECK_THROWS_WITH(
+      fft::transform({8, 8, 8}, {.wide = 1000, .high = 1000}),
+      "wsl: a transform of (8, 8, 8) has no lines for each of 1000 x 1000 PEs; take at most 8 x 8");
+  refused({4, 7, 5}, {.wide = 8, .high = 1}, "7 x 7"), refused({9, 7, 5}, {.wide = 1, .high = 10}, "7 x 9");
+  refused({6, 8}, {.wide = 9}, "8 x 6"), refused({12}, {.wide = 5}, "4 x 3");
+  refused({6, 8}, {.wide = 2, .high = 4, .batch = 3}, "8 x 3"),
+      refused({8}, {.wide = 4, .batch = 3}, "3 x 1");
+  fft::transform({4, 7, 5}, {.wide = 7, .high = 7}), fft::transform({8}, {.wide = 3, .batch = 3});
+  CHECK_THROWS_WITH(fft::real_transform({4, 2, 8}, {.wide = 6}), Catch::Matchers::Contains("at most 5 x 4"));
+  CHECK_THROWS_WITH(fft::serial({3, 5}, std::vector<exact>(14)),
+                    "wsl: a transform of (3, 5) takes arrays of 15 numbers where the reference is given 14");
+  CHECK_THROWS_WITH(fft::serial({3, 0}, {}), "wsl: an axis of a transform has at least 1 number, not 0");
+  CHECK_THROWS_WITH(fft::serial({}, {}), "wsl: a transform has one to three axes, not 0");
   std::vector<number> x(60), y(64);
   CHECK_THROWS_WITH(fft::transform({8, 8}).forward(y, x),
                     "wsl: a transform of (8, 8) takes arrays of 64 numbers where it is given 60");

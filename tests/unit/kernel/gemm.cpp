@@ -254,6 +254,86 @@ TEST_CASE("A product in f64 has the digits of f64, and factors that f32 does not
   CHECK(z == 10);
 }
 
+TEMPLATE_TEST_CASE("C that overlaps A or B is refused, and one between their numbers is not", "", f32, bf16) {
+  using number = dense::sum_of<TestType>;
+  std::vector<TestType> other(40 * 40);
+  std::vector<number> room(40 * 40);
+  const matrix<number> all(room.data(), 40, 40);
+  const matrix<const TestType> apart(other.data(), 40, 40);
+  // the same memory as numbers of A and B
+  const matrix<const TestType> same(reinterpret_cast<const TestType*>(room.data()), 40, 40);
+  const std::string shapes = "wsl: C = A B of C (40, 40), A (40, 40) and B (40, 40): C overlaps ",
+                    remedy = ", which is read while C is written; take another array for C";
+  for (gemm_method method : methods) {
+    gemm_fabric<TestType> product(2, method, 1);
+    CHECK_THROWS_WITH(product(all, same, apart), shapes + "A" + remedy);
+    CHECK_THROWS_WITH(product(all, apart, same), shapes + "B" + remedy);
+    CHECK_THROWS_WITH(product(all, same.transposed(), same), shapes + "A and B" + remedy);
+    product(all, same, same, {.alpha = 0});  // which are not read
+  }
+}
+
+TEST_CASE("Matrices without a common number do not overlap, those with one do") {
+  std::vector<f32> room(4000);
+  const matrix<f32> all(room.data(), 40, 100);
+  using wsl::detail::may_overlap;
+  const auto overlap = [](const matrix<f32>& a, const matrix<f32>& b) {
+    // Neither the order nor a view from the other side changes the answer.
+    const bool found = may_overlap(a, b);
+    CHECK(may_overlap(b, a) == found);
+    CHECK(may_overlap(a.transposed(), b) == found);
+    const matrix<f32> turned(&a(a.rows() - 1, a.columns() - 1), a.rows(), a.columns(), -a.row_stride(),
+                             -a.column_stride());
+    CHECK(may_overlap(turned, b) == found);
+    // No common number is missed.
+    bool common = false;
+    for (int i = 0; i < a.rows(); ++i)
+      for (int j = 0; j < a.columns(); ++j)
+        for (int k = 0; k < b.rows(); ++k)
+          for (int l = 0; l < b.columns(); ++l) common |= &a(i, j) == &b(k, l);
+    CHECK((found || !common));
+    return found;
+  };
+  // Parts of one matrix: columns, rows and blocks, and one row beside the columns.
+  CHECK_FALSE(overlap(all.part(0, 0, 40, 50), all.part(0, 50, 40, 50)));
+  CHECK_FALSE(overlap(all.part(3, 20, 30, 10), all.part(0, 30, 40, 7).transposed()));
+  CHECK_FALSE(overlap(all.part(0, 0, 20, 100), all.part(20, 0, 20, 100)));
+  CHECK_FALSE(overlap(all.part(10, 10, 30, 30), all.part(10, 0, 30, 10)));
+  CHECK_FALSE(overlap(all.part(0, 0, 40, 50), matrix(&all(7, 50), 1, 50)));
+  CHECK_FALSE(overlap(all.part(0, 0, 40, 50), matrix(&all(7, 50), 30, 50, 0, 1)));
+  CHECK(overlap(all.part(0, 0, 40, 51), all.part(0, 50, 40, 50)));
+  CHECK(overlap(all.part(0, 0, 21, 100), all.part(20, 99, 20, 1)));
+  CHECK(overlap(all.part(0, 0, 40, 50), matrix(&all(7, 49), 1, 50)));
+  CHECK(overlap(all, matrix(&room.back(), 1, 1)));
+  // Real and imaginary parts, even and odd rows, and neighbours in a batch that is the innermost axis.
+  CHECK_FALSE(overlap(matrix(&room[0], 20, 10, 20, 2), matrix(&room[1], 20, 10, 20, 2)));
+  CHECK_FALSE(overlap(matrix(&room[0], 20, 30, 200, 1), matrix(&room[100], 20, 100, 200, 1)));
+  CHECK_FALSE(overlap(matrix(&room[2], 10, 12, 36, 3), matrix(&room[1], 12, 10, 30, 3)));
+  CHECK(overlap(matrix(&room[0], 20, 10, 20, 2), matrix(&room[2], 20, 10, 20, 2)));
+  // Another matrix, and none.
+  std::vector<f32> other(4000);
+  CHECK_FALSE(overlap(all, matrix(other.data(), 40, 100)));
+  CHECK_FALSE(may_overlap(all, all.part(5, 5, 0, 3)));
+}
+
+TEST_CASE("C whose elements share a place is refused") {
+  std::vector<f32> room(200), a(36), b(36);
+  const auto product = [&](int rows, int columns, i64 row_stride, i64 column_stride) {
+    gemm(matrix(&room[100], rows, columns, row_stride, column_stride), matrix(a.data(), rows, 4),
+         matrix(b.data(), 4, columns), {.threads = 1});
+  };
+  CHECK_THROWS_WITH(
+      product(3, 4, 0, 1),
+      "wsl: C = A B of C (3, 4) with a row stride of 0 and a column stride of 1: elements of C share "
+      "a place; give each its own");
+  CHECK_THROWS_AS(product(3, 4, 1, 0), std::invalid_argument);
+  CHECK_THROWS_AS(product(3, 1, 0, 0), std::invalid_argument);
+  CHECK_THROWS_AS(product(3, 4, 3, 1), std::invalid_argument);
+  CHECK_THROWS_AS(product(4, 3, 2, -3), std::invalid_argument);
+  product(1, 1, 0, 0), product(1, 4, 0, 1), product(4, 1, 1, 0);
+  product(3, 4, 4, 1), product(3, 4, -1, 3), product(2, 4, 3, 2), product(0, 4, 0, 0);
+}
+
 TEST_CASE("What does not fit is named") {
   f32 x[12]{};
   CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)),

@@ -4,6 +4,8 @@
 // the other two. Between two phases the PEs of a column, or of a row, exchange blocks all to all. See
 // pencil.hpp.
 #pragma once
+#include <algorithm>
+
 #include "../../core/scalar.hpp"
 
 namespace wsl::fft {
@@ -43,6 +45,10 @@ struct decomposition {
   constexpr int lines1() const { return share(n1, wide, width * together); }
   /// the length of a part of n2, one for each PE of a row, in whole groups
   constexpr int lines2() const { return share(n2, wide, width); }
+
+  /// The PEs of a row, and of a column, that have lines in at least one phase.
+  constexpr int most_wide() const { return batched == 2 ? n1 : std::max(n1, n2); }
+  constexpr int most_high() const { return batched ? n0 : std::max(n0, n1); }
 
   /// Whether lines along n1 come from the host, or go there, because none along n0 are transformed.
   constexpr bool flat() const { return n0 == 1 || batched > 0; }

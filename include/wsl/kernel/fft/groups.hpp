@@ -132,7 +132,7 @@ struct twiddle {
 /// The transform Z of h pairs of real numbers, taken as complex ones, becomes the first h + 1 elements of
 /// the transform of the 2 h real numbers: X_k = (Z_k + conj Z_(h-k)) / 2 - i w^k (Z_k - conj Z_(h-k)) / 2
 /// with w = exp(-pi i / h). Backward, on elements whose real and imaginary parts are exchanged, X becomes 2
-/// Z.
+/// Z. What would be imaginary in X_0 and X_h is left out.
 template <int width, class T, bool backward>
 struct split {
   template <int lanes>
@@ -140,6 +140,8 @@ struct split {
     constexpr int v = vector_of_lines<lanes, width, T>;
     constexpr int to_re = backward ? width : 0, to_im = backward ? 0 : width;
     if constexpr (!backward) std::copy_n(x, 2 * width, x + h * 2 * width);
+    else
+      for (T* imaginary : {x, x + h * 2 * width}) std::fill_n(imaginary, width, T{0});
     for (int k = 0; 2 * k <= h; ++k)
       for (int l = 0; l < width; l += v) {
         T *a = x + k * 2 * width + l, *b = x + (h - k) * 2 * width + l;

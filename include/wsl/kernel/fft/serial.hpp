@@ -5,14 +5,22 @@
 #include <span>
 #include <vector>
 
+#include "axes.hpp"
 #include "line.hpp"
 
 namespace wsl::fft {
 
 /// The transform of an array in row-major order with these axes, of any lengths. The inverse has a factor of
-/// one over the number of elements.
+/// one over the number of elements. Throws std::invalid_argument for invalid axes, or if x has another number
+/// of elements.
 inline std::vector<std::complex<f64>> serial(const std::vector<int>& axes, std::vector<std::complex<f64>> x,
                                              bool inverse = false) {
+  checks::axes(axes);
+  std::size_t count = 1;
+  for (int n : axes) count *= static_cast<std::size_t>(n);
+  if (x.size() != count)
+    support::bad_argument({"a transform of ", text(axes), " takes arrays of ", count,
+                           " numbers where the reference is given ", x.size()});
   std::size_t inner = 1;  // numbers from one to the next along the axis
   for (std::size_t axis = axes.size(); axis-- > 0;) {
     const std::size_t n = static_cast<std::size_t>(axes[axis]);

@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-#include "../../support/bad_argument.hpp"
+#include "axes.hpp"
 #include "pencil.hpp"
 
 namespace wsl::fft {
@@ -30,14 +30,6 @@ struct options {
   /// the last axis, so that the spectrum may take the place of the array
   bool padded = false;
 };
-
-namespace checks {
-
-inline void length(int n) {
-  if (n < 1) support::bad_argument({"an axis of a transform has at least 1 number, not ", n});
-}
-
-}  // namespace checks
 
 /// The common part of complex and real transforms: the axes, the grid, and a launch.
 template <capacity r, class T = f32>
@@ -92,15 +84,8 @@ class transform_on {
   }
 
  private:
-  static std::string text(const std::vector<int>& axes) {
-    std::string s = "(";
-    for (std::size_t i = 0; i < axes.size(); ++i) s += support::joined({i ? ", " : "", axes[i]});
-    return s + ")";
-  }
   static const std::vector<int>& checked(const std::vector<int>& axes, bool real, const options& how) {
-    if (axes.empty() || axes.size() > 3)
-      support::bad_argument({"a transform has one to three axes, not ", axes.size()});
-    for (int n : axes) checks::length(n);
+    checks::axes(axes);
     if (!real && how.padded)
       support::bad_argument(
           {"only arrays of real numbers are padded; complex ones are transformed in place "
@@ -140,6 +125,9 @@ class transform_on {
       support::bad_argument({"a transform runs on at least 1 x 1 PEs, not on ", c.wide, " x ", c.high});
     if (!in_columns && c.high > 1)
       support::bad_argument({"a transform of ", text(axes), " runs on one row of PEs, not on ", c.high});
+    if (c.wide > c.most_wide() || c.high > c.most_high())
+      support::bad_argument({"a transform of ", text(axes), " has no lines for each of ", c.wide, " x ",
+                             c.high, " PEs; take at most ", c.most_wide(), " x ", c.most_high()});
     if (std::max(c.volume(), c.plane()) >
         i64{std::numeric_limits<int>::max()} * i64{sizeof(f32)} / i64{sizeof(T)})
       support::bad_argument({"a transform of ", text(axes), " on ", c.wide, " x ", c.high,

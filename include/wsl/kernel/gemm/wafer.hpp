@@ -32,7 +32,7 @@ class wafer_gemm {
 
   /// C is (m, n), A is (m, k), B is (k, n), each with any strides; tiles that they do not fill are filled up
   /// with zeros. The bound of the error is that of gemm_fabric. Throws std::invalid_argument if the shapes do
-  /// not fit each other or the tiles.
+  /// not fit each other or the tiles, or if elements of C share a place.
   outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
     detail::check_shapes<T>(c, a, b);
     if (c.rows() > side_ * shape.rows || c.columns() > side_ * shape.columns ||
