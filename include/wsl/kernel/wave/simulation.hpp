@@ -137,8 +137,9 @@ class simulation {
     const wave25::damping frame = shot().damping();
     const boundary::side side = absorbs ? boundary::absorbing(frame.width, frame.strength) : boundary::fixed;
     const stencils::axis_sides around(side);
-    return {around, around,
-            shot().free_surface ? stencils::axis_sides(boundary::centred_times({-1, -1}), side) : around};
+    boundary::side surface = boundary::centred_times({});  // each field is zero in it
+    surface.values.fill(-1);
+    return {around, around, shot().free_surface ? stencils::axis_sides(surface, side) : around};
   }
 
   /// Makes the coefficients of lines along z with y in a range.
