@@ -147,7 +147,8 @@ TEST_CASE("stencil: a state goes on with sources and traces, elsewhere and bit b
   bare.now.pop_back();
   CHECK_THROWS_WITH(second.restore(bare),
                     Contains("is after 71 steps and has 1 fields now, 2 before, 0 traces and 0 numbers of a "
-                             "border; the simulation has 2 fields, 13 receivers and 0 numbers of a border"));
+                             "border; the simulation has 2 fields now, 2 before, 13 receivers and 0 numbers "
+                             "of a border"));
   bare = saved, bare.now[1].pop_back();
   CHECK_THROWS_WITH(second.restore(bare), Contains("field 1 has 377 numbers"));
   bare = saved, bare.before[0][7] = std::numeric_limits<f32>::infinity();

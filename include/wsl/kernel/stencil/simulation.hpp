@@ -110,9 +110,9 @@ class simulation_on {
     check("field", field, in.fields, u, "step before of ");
     set_before(u, field);
   }
-  /// Sets a coefficient; throws as load does. A run takes all of them. Beyond the sides of the grid it is that
-  /// of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a field
-  /// has there, without a factor.
+  /// Sets a coefficient; throws as load does. A run takes all of them. Beyond the sides of the grid it is
+  /// that of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a
+  /// field has there, without a factor.
   void coefficient(int i, std::span<const T> k) {
     check("coefficient", i, in.coefficients, k);
     set_coefficient(i, [&](int x, int y, int z) { return k[index(x, y, z)]; });
