@@ -164,10 +164,10 @@ TEST_CASE("stencil: a state goes on with sources and traces, elsewhere and bit b
 
 TEST_CASE("stencil: the serial reference has the calls of a simulation") {
   const extents size{9, 7};
-  const boundary::side sponge = boundary::absorbing(3, 0.3, {0.125});
+  const boundary::side calm = boundary::absorbing(3, 0.3, {0.125});
   const auto of_x = [](int x, int z) { return f32(x * x - z); };
-  stencils::simulation<updates::wave_2d> s(size, sponge);
-  stencils::serial<updates::wave_2d> r(size, sponge);
+  stencils::simulation<updates::wave_2d> s(size, calm);
+  stencils::serial<updates::wave_2d> r(size, calm);
   s.load(of_x), r.load(of_x);
   add_stations<stencils::takes{}, f32>(s, size), add_stations<stencils::takes{}, f32>(r, size);
   s.run(11), r.run(11);
