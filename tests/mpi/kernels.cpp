@@ -235,7 +235,8 @@ TEST_CASE("ranks that ask for other steps, or whose sources differ, are refused 
   CHECK_THROWS_WITH(waves.run(other ? 100 : 10),
                     Catch::Contains("rank 1 has another number of steps of a wave25 simulation than rank 0"));
   stencils::simulation<updates::heat> s({20, 12}, {}, {.wide = 2}, mpi::world());
-  const auto given = "rank 1 has another number of steps, source, receiver or scalar of a stencil";
+  const auto given =
+      "rank 1 has another number of steps, source, receiver, scalar or given coefficient of a stencil";
   CHECK_THROWS_WITH(s.run(other ? 100 : 10), Catch::Contains(given));
   s.source({3, 4}, [=](i64 n) { return n == 70 && other ? std::numeric_limits<f32>::quiet_NaN() : 1.f; });
   s.run(70);  // what they emit is the same so far
@@ -270,6 +271,12 @@ TEST_CASE("ranks that give other fields, coefficients or states are refused on a
   if (other)
     for (const std::size_t i : {17u, 33u, 49u, 65u}) signs[i] = -1;
   CHECK_THROWS_WITH(s.load(signs), Catch::Contains("rank 1 has another field 0"));
+  // all ranks lack the same, or learn which one has what others have not
+  CHECK_THROWS_WITH(s.run(1), Catch::Contains("coefficient 0 was never given"));
+  const auto ones = [](int, int) { return 1.f; };
+  if (other) s.coefficient(0, ones);
+  CHECK_THROWS_WITH(s.run(1), Catch::Contains("rank 1 has another number of steps"));
+  s.coefficient(0, ones), s.scalar(0, 0.1f), s.scalar(1, 0.1f);
   // a function gives each rank its own cells
   s.load([&](int x, int) { return other && x < 10 ? 7.f : 1.f; });
   s.load(array(240, 0, 1)), s.run(2);

@@ -52,6 +52,13 @@ TEST_CASE("stencil: sizes and boundaries that do not go together are refused by 
   CHECK_THROWS_WITH(plane({8, 8}, boundary::fixed_at({std::numeric_limits<f64>::infinity()})),
                     Contains("value for field 0 that is not a finite number"));
   CHECK_THROWS_WITH(boundary::fixed_at({1, 2, 3, 4, 5, 6, 7, 8, 9}), Contains("up to 8 fields"));
+  CHECK_THROWS_WITH(plane({8, 8}, boundary::fixed_at({1, 2})),
+                    Contains("a side of axis 0 has 2 values, and the update takes 1 field;"));
+  CHECK_THROWS_WITH(plane({8, 8}, {boundary::open, {boundary::open, boundary::mirrored_times({1, 1, -1})}}),
+                    Contains("a side of axis 1 has 3 values"));
+  CHECK_NOTHROW(plane({8, 8}, boundary::mirrored), plane({8, 8}, boundary::absorbing(2, 0.1, {1})));
+  CHECK_THROWS_WITH(stencils::serial<updates::square>({8, 8}, boundary::fixed_at({1, 2})),
+                    Contains("has 2 values"));
   CHECK_THROWS_AS(plane({8, 1}), std::invalid_argument);
   CHECK_THROWS_WITH(stencils::serial<updates::square>({8, 1}), Contains("axis 1"));
 }
@@ -89,6 +96,41 @@ TEST_CASE("stencil: arrays of a wrong length, numbers that are none, and names t
   CHECK_THROWS_WITH(r.values(2), Contains("no field 2"));
   CHECK_THROWS_WITH(r.run(-1), Contains("run(-1)"));
   CHECK_THROWS_WITH(r.scalar(2, 0), Contains("no scalar 2"));
+}
+
+TEST_CASE("stencil: a run without a coefficient or a scalar that the update takes") {
+  constexpr auto update = [](auto u, auto k, auto l, auto s) { return k(0) * u(0) + l(0) * u(1) + s; };
+  constexpr takes in{.coefficients = 2, .scalars = 1};
+  const std::vector<f32> numbers(8, 0.5f);
+  const auto refuses = [&](auto&& s) {
+    s.load(numbers);
+    CHECK_THROWS_AS(s.run(1), std::invalid_argument);
+    CHECK_THROWS_WITH(s.run(1), Contains("stencil: coefficient 0 was never given: call coefficient(0, ...)"));
+    s.coefficient(0, numbers);
+    CHECK_THROWS_WITH(s.run(1), Contains("coefficient 1 was never given: call coefficient(1, ...)"));
+    s.coefficient(1, [](int) { return 0.25f; });
+    CHECK_THROWS_WITH(s.run(1), Contains("scalar 0 was never given: call scalar(0, ...)"));
+    CHECK(s.time() == 0);
+    s.scalar(0, 0), s.run(1);
+    CHECK(s.values()[3] == 0.375f);
+  };
+  refuses(stencils::simulation<update, in>({8}));
+  refuses(stencils::serial<update, in>({8}));
+  refuses(stencils::wafer_simulation<update, per_pe{4}, in>({8}));
+}
+
+TEST_CASE("stencil: coefficients by lines are given together") {
+  constexpr auto update = [](auto u, auto k, auto l) { return k(0, 0, 0) * u(0, 0, 0) + l(0, 0, 0); };
+  stencils::simulation<update, takes{.coefficients = 2}> s({3, 4, 5});
+  s.load([](int, int, int) { return 1.f; });
+  CHECK_THROWS_WITH(s.run(1), Contains("coefficient 0 was never given"));
+  s.coefficients([](const auto&) {
+    return [](int, int, const auto& lines) {
+      std::fill(lines[0].begin(), lines[0].end(), 2.f), std::fill(lines[1].begin(), lines[1].end(), 3.f);
+    };
+  });
+  s.run(1);
+  CHECK(s.values()[59] == 5);
 }
 
 TEST_CASE("stencil: grids that a wafer's program is not for") {

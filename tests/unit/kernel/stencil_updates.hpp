@@ -60,6 +60,21 @@ inline constexpr auto roots = [](auto u) {
   return sqrt(abs(u(0, 0)) + u(-1, 1) * u(-1, 1)) / (1 + abs(u(1, 0)));
 };
 
+/// The same sides with values for so many fields at most.
+inline wsl::stencils::boundaries of_fields(const wsl::stencils::boundaries& all, int fields) {
+  const auto axis = [&](int a) {
+    wsl::stencils::axis_sides both = all[a];
+    for (wsl::stencils::boundary::side* s : {&both.low, &both.high}) s->given = std::min(s->given, fields);
+    return both;
+  };
+  switch (all.given()) {
+    case 0: return axis(0).low;
+    case 1: return {axis(0)};
+    case 2: return {axis(0), axis(1)};
+    default: return {axis(0), axis(1), axis(2)};
+  }
+}
+
 /// Numbers between -1 and 1.
 template <class T>
 std::vector<T> numbers(std::size_t n, unsigned seed) {

@@ -15,8 +15,9 @@ using stencils::boundaries, stencils::extents, stencils::per_pe, stencils::takes
 namespace {
 
 template <auto update, per_pe cells, takes in = {}, class Engine = threaded>
-u64 agrees(const extents& size, const boundaries& sides, const machine& target = wse2,
+u64 agrees(const extents& size, const boundaries& some, const machine& target = wse2,
            const Engine& engine = {}, int steps = 4) {
+  const boundaries sides = updates::of_fields(some, in.fields);
   stencils::serial<update, in> expected(size, sides);
   stencils::wafer_simulation<update, cells, in> s(size, sides, target, engine);
   updates::fill<update, in, f32>(expected, size.count()), updates::fill<update, in, f32>(s, size.count());

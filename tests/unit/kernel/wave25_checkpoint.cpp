@@ -113,11 +113,21 @@ TEST_CASE("wave25: states that no run has left, and calls that make no sense, ar
   simulation s{p};
   s.run(5);
   const state good = s.save();
-  const auto refuses = [&](auto change, const char* sentence) {
+  const auto refuses = [&](auto change, const std::string& sentence) {
     state bad = good;
     change(bad);
     CHECK_THROWS_WITH(s.restore(bad), Contains(sentence));
   };
+  const auto belongs = [](const std::string& part, std::size_t has, std::size_t belong) {
+    return "not one of this problem: its " + part + " has " + std::to_string(has) +
+           " numbers, and that of the problem has " + std::to_string(belong);
+  };
+  const std::size_t n = p.size.count(), m = good.phi.size();
+  refuses([](state& b) { b.now.pop_back(); }, belongs("field `now`", n - 1, n));
+  refuses([](state& b) { b.before.clear(); }, belongs("field `before`", 0, n));
+  refuses([](state& b) { b.phi.push_back(0); }, belongs("`phi`, what the border remembers,", m + 1, m));
+  refuses([](state& b) { b.time = -3; }, "the state is after -3 steps; a run has done at least 0");
+  refuses([](state& b) { b.traces.pop_back(); }, "has 1 traces; the problem has 2 receivers");
   refuses([](state& b) { b.traces[1].pop_back(); },
           "is after 5 steps, its trace 0 has 5 numbers and its trace 1 has 4");
   refuses([](state& b) { b.time = 4; }, "is after 4 steps, its trace 0 has 5 numbers");

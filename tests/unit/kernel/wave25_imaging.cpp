@@ -132,6 +132,8 @@ TEST_CASE("wave25: how much memory the checkpoints have changes steps but no bit
   CHECK(with(9, 3).gradient == with(500, 3).gradient);
   CHECK_THROWS_WITH(with(3.9, 1), Catch::Contains("at least 4 fields of 25 x 21 x 23 cells"));
   CHECK_THROWS_WITH(with(9, 0), Catch::Contains("at least 1 step"));
+  CHECK_THROWS_AS(migrate(p, 10, {}), std::invalid_argument);
+  CHECK_THROWS_WITH(migrate(p, 10, {}), Catch::Contains("wave25: the residual of migrate is an empty func"));
 }
 
 TEST_CASE("wave25: a reflector is imaged where it is, within a cell") {

@@ -256,7 +256,14 @@ TEST_CASE("seismic: a mistake in a problem, a state or a checkpoint is named") {
   seismic::simulation s{whole};
   seismic::state cut = s.save();
   cut.now[0].pop_back();
-  CHECK_THROWS_WITH(s.restore(cut), Contains("the state is not one of this problem: it has 1 fields now"));
+  CHECK_THROWS_WITH(s.restore(cut), Contains("seismic: the state is not one of this problem: its field "
+                                             "`now[0]` has 1319 numbers, and that of the problem has 1320"));
+  cut = s.save(), cut.before.clear();
+  CHECK_THROWS_WITH(s.restore(cut), Contains("it has 0 fields `before`, and the problem has 1"));
+  cut = s.save(), cut.time = -1;
+  CHECK_THROWS_WITH(s.restore(cut), Contains("seismic: the state is after -1 steps"));
+  cut = s.save(), cut.traces.resize(2);
+  CHECK_THROWS_WITH(s.restore(cut), Contains("has 2 traces; the problem has 0 receivers"));
   const std::string bytes = to_bytes(s.save(), whole);
   const auto refuses = [](const std::string& b, const auto& of, const std::string& words) {
     CHECK_THROWS_WITH(seismic::state_from_bytes(b, of), Contains(words));

@@ -197,6 +197,7 @@ TEST_CASE("seismic: how much memory the checkpoints have changes steps but no bi
   CHECK_THROWS_WITH(with(3.9, 1), Contains("seismic: imaging needs memory for at least 8 fields of 25 x 21 x "
                                            "23 cells, which are 386400 bytes"));
   CHECK_THROWS_WITH(with(9, 0), Contains("seismic: imaging takes at least 1 step"));
+  CHECK_THROWS_WITH(migrate(p, 10, {}), Contains("seismic: the residual of migrate is an empty function"));
 }
 
 TEST_CASE("seismic: a reflector is imaged where it is, within a cell") {

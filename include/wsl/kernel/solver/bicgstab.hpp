@@ -4,7 +4,9 @@
 // omega t follow from dot products of s and t, so the update of x and r waits for the next pass, which reads
 // them anyway. A cell moves 16 words an iteration: 10 in `direction` (x, s, p, t, v and b read, x, r, p and v
 // written) and 6 in `correction` (r, v and b read, s written, t fetched and written). Before the method
-// reports convergence it computes the residual of its x anew. See examples/84_bicgstab.cpp.
+// reports convergence, `closure` brings x and r up to date and sums up (r, r) from r itself, which the dot
+// products of s and t may have made too small. That r is the one of the recurrence: b - A x is not computed.
+// See examples/84_bicgstab.cpp.
 #pragma once
 #include "solution.hpp"
 #include "solver_pe.hpp"

@@ -33,6 +33,7 @@ struct side {
   std::array<f64, most_fields> values{};
   int width = 0;     ///< cells of a sponge
   f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell, not negative
+  int given = 0;     ///< for so many fields the values were given
 
   bool is_constant() const { return kind == kind::fixed || kind == kind::absorbing; }
   bool is_mirror() const { return kind == kind::mirrored || kind == kind::centred; }
@@ -55,31 +56,30 @@ struct side {
 inline constexpr side fixed{}, open{kind::open, {}, 0, 0}, periodic{kind::periodic, {}, 0, 0},
     mirrored{kind::mirrored, {1, 1, 1, 1, 1, 1, 1, 1}, 0, 0};
 
-/// So many numbers in the order of the fields; those left out are zero.
-constexpr std::array<f64, most_fields> by_fields(std::initializer_list<f64> values) {
+/// A side with numbers in the order of the fields; those left out are zero. A stencil with fewer fields
+/// refuses it.
+constexpr side by_fields(boundary::kind kind, std::initializer_list<f64> values, int width = 0,
+                         f64 strength = 0) {
   if (values.size() > most_fields)
     support::bad_argument({"stencil: a side has values for up to ", most_fields, " fields"});
-  std::array<f64, most_fields> all{};
-  std::size_t i = 0;
-  for (f64 v : values) all[i++] = v;
-  return all;
+  side s{kind, {}, width, strength};
+  for (f64 v : values) s.values[static_cast<std::size_t>(s.given++)] = v;
+  return s;
 }
 
 /// A value outside for each field, in the field's own unit.
-constexpr side fixed_at(std::initializer_list<f64> values) { return {kind::fixed, by_fields(values), 0, 0}; }
+constexpr side fixed_at(std::initializer_list<f64> values) { return by_fields(kind::fixed, values); }
 /// A factor for each field: -1 for the component of a vector across the side, 1 for others.
 constexpr side mirrored_times(std::initializer_list<f64> factors) {
-  return {kind::mirrored, by_fields(factors), 0, 0};
+  return by_fields(kind::mirrored, factors);
 }
 /// The same about the middle of the outermost cell: with -1 that cell is zero, as at a free surface of sound.
-constexpr side centred_times(std::initializer_list<f64> factors) {
-  return {kind::centred, by_fields(factors), 0, 0};
-}
+constexpr side centred_times(std::initializer_list<f64> factors) { return by_fields(kind::centred, factors); }
 /// A sponge of `width` cells, with zero or these values outside, by fields. After each step a cell with d
 /// others between it and the side is at the value v + exp(-strength * ((width - d) / width)^2) * (u - v), so
 /// the strength is a number without a unit.
 constexpr side absorbing(int width = 20, f64 strength = 0.09, std::initializer_list<f64> values = {}) {
-  return {kind::absorbing, by_fields(values), width, strength};
+  return by_fields(kind::absorbing, values, width, strength);
 }
 
 }  // namespace boundary
@@ -201,6 +201,10 @@ class extents {
 namespace checks {
 
 inline void side(const boundary::side& s, int axis, int n, int fields) {
+  if (s.given > fields)
+    support::bad_argument({"stencil: a side of axis ", axis, " has ", s.given,
+                           " values, and the update takes ", support::counted(fields, "field"),
+                           "; give one for each field"});
   for (int f = 0; f < fields; ++f)
     if (!std::isfinite(s.values[static_cast<std::size_t>(f)]))
       support::bad_argument(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "given_arguments.hpp"
 #include "lanes.hpp"
 #include "state.hpp"
 #include "stations.hpp"
@@ -54,6 +55,7 @@ class serial {
     checks::number_of("coefficient", i, in.coefficients);
     checks::values(size_, support::joined({"coefficient ", i}), k);
     coefficients_[std::size_t(i)].assign(k.begin(), k.end());
+    arguments_.coefficient(i);
   }
   template <cell_function<T, reads.dimensions> F>
   void coefficient(int i, F k) {
@@ -63,6 +65,7 @@ class serial {
   void scalar(int i, T s) {
     checks::scalar(i, in.scalars, s);
     scalars_[std::size_t(i)] = s;
+    arguments_.scalar(i);
   }
 
   /// As those of `simulation`.
@@ -91,6 +94,7 @@ class serial {
 
   void run(i64 steps) {
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
+    arguments_.require_all();
     for (i64 i = 0; i < steps; ++i) step();
   }
   const std::vector<T>& values(int field = 0) const {
@@ -287,6 +291,7 @@ class serial {
   boundaries sides_;
   std::vector<std::vector<T>> now_, before_, coefficients_;
   std::array<T, std::size_t(in.scalars > 0 ? in.scalars : 1)> scalars_{};
+  given_arguments<in> arguments_;
   i64 time_ = 0;
   bool values_agree_ = true;  ///< of all sponges: to these they draw
   std::array<f64, most_fields> outside_{};

@@ -21,6 +21,7 @@
 #include "../pe_a_thread.hpp"
 #include "array_fingerprint.hpp"
 #include "blocking.hpp"
+#include "given_arguments.hpp"
 #include "state.hpp"
 #include "state_on_pes.hpp"
 #include "stencil_pe.hpp"
@@ -109,9 +110,9 @@ class simulation_on {
     check("field", field, in.fields, u, "step before of ");
     set_before(u, field);
   }
-  /// Sets a coefficient; throws as load does. All are zero at first. Beyond the sides of the grid it is that
-  /// of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a field
-  /// has there, without a factor.
+  /// Sets a coefficient; throws as load does. A run takes all of them. Beyond the sides of the grid it is
+  /// that of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a
+  /// field has there, without a factor.
   void coefficient(int i, std::span<const T> k) {
     check("coefficient", i, in.coefficients, k);
     set_coefficient(i, [&](int x, int y, int z) { return k[index(x, y, z)]; });
@@ -152,12 +153,13 @@ class simulation_on {
           }
         }
     });
+    arguments_.all_coefficients();
   }
-  /// Sets a scalar; throws std::invalid_argument if there is no such scalar or it is not finite. All are zero
-  /// at first.
+  /// Sets a scalar; throws std::invalid_argument if there is no such scalar or it is not finite. A run takes
+  /// all of them.
   void scalar(int i, T s) {
     checks::scalar(i, in.scalars, s);
-    given_.add(i), given_.add(s);
+    given_.add(i), given_.add(s), arguments_.scalar(i);
     each_tile([&](auto& t, coord) { t.set_scalar(i, s); });
   }
 
@@ -322,13 +324,16 @@ class simulation_on {
 
   /// Marches so many steps. Returns the cycles that they took on an engine that counts them, with the
   /// arithmetic of a wafer's PEs; that of blocks, which are for this computer, is not charged. Throws
-  /// std::invalid_argument for fewer than 0 steps; and fault, on all ranks, if they do not ask for the same
-  /// steps, or their sources, receivers or scalars, or what a source emits, differ.
+  /// std::invalid_argument for fewer than 0 steps, and if a coefficient or a scalar was never given; and
+  /// fault, on all ranks, if they do not ask for the same steps, or their sources, receivers or scalars, the
+  /// coefficients that they were given, or what a source emits, differ.
   u64 run(i64 steps) {
-    processes_.require_same(
-        "number of steps, source, receiver or scalar of a stencil",
-        [&](support::fingerprint& f) { f.add(steps), f.add(time_), f.add(given_.value()); });
+    processes_.require_same("number of steps, source, receiver, scalar or given coefficient of a stencil",
+                            [&](support::fingerprint& f) {
+                              f.add(steps), f.add(time_), f.add(given_.value()), arguments_.describe(f);
+                            });
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
+    arguments_.require_all();
     u64 cycles = 0;
     for (i64 left = steps; left > 0;) {
       const int now = static_cast<int>(std::min<i64>(left, most_steps_a_launch()));
@@ -425,6 +430,7 @@ class simulation_on {
             for (int pz = z.from; pz < z.to; ++pz)
               t.coefficient(i, px, py)[pz] = k(nearest(x_axis, px), nearest(y_axis, py), nearest(z_axis, pz));
     });
+    arguments_.coefficient(i);
   }
   using program_tile = decltype(program::here);
   using line_in_tile = T* (program_tile::*)(int, int, int);
@@ -617,6 +623,7 @@ class simulation_on {
   int wide_, high_;
   fabric fabric_;
   kernel::agreement processes_;
+  given_arguments<in> arguments_;
   support::fingerprint given_;  ///< of scalars, sources and receivers, in the order of the calls
   i64 time_ = 0;
 

@@ -58,8 +58,9 @@ void state(const stencils::state<T>& s, const extents& size, const state_shape& 
     support::bad_argument({"stencil: the state is not one of this simulation: it is after ", s.time,
                            " steps and has ", s.now.size(), " fields now, ", s.before.size(), " before, ",
                            s.traces.size(), " traces and ", s.border.size(),
-                           " numbers of a border; the simulation has ", shape.fields, " fields, ",
-                           shape.receivers, " receivers and ", shape.border, " numbers of a border"});
+                           " numbers of a border; the simulation has ", shape.fields, " fields now, ",
+                           shape.fields_before, " before, ", shape.receivers, " receivers and ", shape.border,
+                           " numbers of a border"});
   traces("stencil", s.time, s.traces, shape.receivers);
   for (const auto* fields : {&s.now, &s.before})
     for (std::size_t f = 0; f < fields->size(); ++f)

@@ -106,18 +106,16 @@ class simulation {
 
   const wave25::problem& shot() const { return problem_.shot; }
   void require_fits(const state& s) const {
-    const auto fits = [&](const std::vector<std::vector<f32>>& fields) {
-      return fields.size() == std::size_t(Medium::fields) &&
-             std::all_of(fields.begin(), fields.end(),
-                         [&](const auto& u) { return u.size() == shot().size.count(); });
-    };
-    const std::size_t traces = shot().receivers.size();
-    if (s.time < 0 || !fits(s.now) || !fits(s.before) || (!s.traces.empty() && s.traces.size() != traces))
-      support::bad_argument({"seismic: the state is not one of this problem: it has ", s.now.size(),
-                             " fields now, ", s.before.size(), " before and ", s.traces.size(),
-                             " traces; the problem has ", Medium::fields, " fields of ", shot().size.count(),
-                             " cells and ", traces, " traces"});
-    wave25::checks::traces("seismic", s.time, s.traces, traces);
+    for (const auto* fields : {&s.now, &s.before}) {
+      const char* const name = fields == &s.now ? "now" : "before";
+      if (fields->size() != std::size_t(Medium::fields))
+        support::bad_argument({"seismic: the state is not one of this problem: it has ", fields->size(),
+                               " fields `", name, "`, and the problem has ", Medium::fields});
+      for (std::size_t f = 0; f < fields->size(); ++f)
+        wave25::checks::length("seismic", support::joined({"field `", name, "[", f, "]`"}),
+                               (*fields)[f].size(), shot().size.count());
+    }
+    wave25::checks::traces("seismic", s.time, s.traces, shot().receivers.size());
   }
   static constexpr f32 share(int field) { return f32(Medium::shares_of_pressure[std::size_t(field)]); }
   template <class FieldOf>
@@ -137,8 +135,9 @@ class simulation {
     const wave25::damping frame = shot().damping();
     const boundary::side side = absorbs ? boundary::absorbing(frame.width, frame.strength) : boundary::fixed;
     const stencils::axis_sides around(side);
-    return {around, around,
-            shot().free_surface ? stencils::axis_sides(boundary::centred_times({-1, -1}), side) : around};
+    boundary::side surface = boundary::centred_times({});  // each field is zero in it
+    surface.values.fill(-1);
+    return {around, around, shot().free_surface ? stencils::axis_sides(surface, side) : around};
   }
 
   /// Makes the coefficients of lines along z with y in a range.

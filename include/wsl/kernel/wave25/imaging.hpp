@@ -310,6 +310,10 @@ spread_image migrate_on_pes(const Problem& given, i64 steps,
     support::bad_argument({kind::name,
                            ": imaging takes at least 1 step, and a field every 1 or more steps, not ", steps,
                            " and ", o.every});
+  if (!residual)
+    support::bad_argument({kind::name,
+                           ": the residual of migrate is an empty function; give one that returns what the "
+                           "traces it is called with are too large by"});
   const Problem p = kind::checked(given);
   const problem& shot = kind::shot(p);
   const i64 samples = (steps + o.every - 1) / o.every, marched = samples * o.every;

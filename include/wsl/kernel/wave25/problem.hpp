@@ -29,7 +29,7 @@ struct source {
   f64 peak_hz = 10;
   f64 amplitude = 1;
   f64 delay = 0.15;                         ///< s
-  std::optional<wave25::point> place = {};  ///< m; in the place of `at`
+  std::optional<wave25::point> place = {};  ///< m; where it is given, `at` is not looked at
   /// One number for each step from the first on, which is multiplied by `amplitude`; 0 after the last. Empty
   /// for a Ricker wavelet.
   std::vector<f32> wavelet = {};

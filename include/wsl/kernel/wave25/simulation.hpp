@@ -42,11 +42,19 @@ struct state {
 
 namespace checks {
 
+/// Throws std::invalid_argument for a part of a state that is not as long as the problem's.
+inline void length(const char* maker, const std::string& part, std::size_t has, std::size_t belong) {
+  if (has != belong)
+    support::bad_argument({maker, ": the state is not one of this problem: its ", part, " has ", has,
+                           " numbers, and that of the problem has ", belong});
+}
 /// Throws std::invalid_argument for traces of a state after so many steps that no run has left. There is one
 /// for each receiver, or none. They may be shorter than the run, which may have begun without them.
 inline void traces(const char* maker, i64 time, const std::vector<std::vector<f32>>& all,
                    std::size_t receivers) {
-  if (time < 0 || (!all.empty() && all.size() != receivers))
+  if (time < 0)
+    support::bad_argument({maker, ": the state is after ", time, " steps; a run has done at least 0"});
+  if (!all.empty() && all.size() != receivers)
     support::bad_argument({maker, ": the state is after ", time, " steps and has ", all.size(),
                            " traces; the problem has ", receivers, " receivers"});
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -189,12 +197,10 @@ class simulation_on {
       for (const auto* all : {&s.now, &s.before, &s.phi}) grid::add_array(f, std::span(*all));
     });
     const std::size_t n = problem_.size.count();
-    if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
-        (!s.phi.empty() && s.phi.size() != memory_begins_.back()) ||
-        (!s.traces.empty() && s.traces.size() != traces_.size()))
-      support::bad_argument({"wave25: the state is not one of this problem: it has ", s.now.size(),
-                             " cells and ", s.traces.size(), " traces, the problem ", n, " and ",
-                             traces_.size()});
+    checks::length("wave25", "field `now`", s.now.size(), n);
+    checks::length("wave25", "field `before`", s.before.size(), n);
+    if (!s.phi.empty())
+      checks::length("wave25", "`phi`, what the border remembers,", s.phi.size(), memory_begins_.back());
     checks::traces("wave25", s.time, s.traces, traces_.size());
     checks::finite("wave25", "the field", s.now), checks::finite("wave25", "the field before", s.before);
     checks::finite("wave25", "what the border remembers", s.phi);
