@@ -82,10 +82,11 @@ class value_exchange {
   };
   /// The numbers that two shares have in common.
   struct block {
-    share common;
-    int width = 0;
+    token_range tokens;
+    std::vector<feature_run> features;
+    int width = 0;  ///< the number of features
     std::size_t size() const {
-      return static_cast<std::size_t>(common.tokens.count()) * static_cast<std::size_t>(width);
+      return static_cast<std::size_t>(tokens.count()) * static_cast<std::size_t>(width);
     }
   };
 
@@ -104,22 +105,22 @@ class value_exchange {
     const share &a = from_[static_cast<std::size_t>(c)], &b = to_[static_cast<std::size_t>(other)];
     block common;
     const int first = std::max(a.tokens.first, b.tokens.first);
-    common.common.tokens = {first, std::max(first, std::min(a.tokens.end, b.tokens.end))};
+    common.tokens = {first, std::max(first, std::min(a.tokens.end, b.tokens.end))};
     for (const feature_run& x : a.features)
       for (const feature_run& y : b.features) {
         const int begin = std::max(x.first, y.first), count = std::min(x.end(), y.end()) - begin;
-        if (count > 0) common.common.features.push_back({begin, count}), common.width += count;
+        if (count > 0) common.features.push_back({begin, count}), common.width += count;
       }
     return common;
   }
   /// Calls f(rows of a block that travels, the same numbers in a share) for each run of features.
   template <class F>
   static void each_run(const block& b, f32* travels, const share& of, const matrix<f32>& numbers, F f) {
-    const int tokens = b.common.tokens.count();
+    const int tokens = b.tokens.count();
     int column = 0;
-    for (const feature_run& r : b.common.features) {
+    for (const feature_run& r : b.features) {
       f(matrix<f32>(travels + column, tokens, r.count, b.width, 1),
-        numbers.part(b.common.tokens.first - of.tokens.first, of.column_of(r.first), tokens, r.count));
+        numbers.part(b.tokens.first - of.tokens.first, of.column_of(r.first), tokens, r.count));
       column += r.count;
     }
   }
@@ -132,8 +133,7 @@ class value_exchange {
     const block b = is_sum ? block_of(column_, c) : block_of(c, column_);
     const matrix<f32>& in = is_sum ? *have_ : *need_;
     if (b.width != in.columns() || (adds_ && !is_sum)) return {};
-    return whole(in, b.common.tokens.first - mine(is_sum ? from_ : to_).tokens.first,
-                 b.common.tokens.count());
+    return whole(in, b.tokens.first - mine(is_sum ? from_ : to_).tokens.first, b.tokens.count());
   }
   static std::span<f32> whole(const matrix<f32>& x, int row, int rows) {
     return {x.row(row), static_cast<std::size_t>(rows) * static_cast<std::size_t>(x.columns())};
@@ -153,7 +153,7 @@ class value_exchange {
   /// Takes the sum of the others and of this worker.
   void take_sum(std::span<f32> others) const {
     const block own = block_of(column_, column_);
-    if (adds_ || own.common.features.size() > 1) {
+    if (adds_ || own.features.size() > 1) {
       put(column_, others, true);
       return take(column_, others);
     }
