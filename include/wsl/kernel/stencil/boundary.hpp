@@ -32,8 +32,8 @@ struct side {
   /// by fields: the values outside of fixed and absorbing sides, the factors of mirrored and centred ones
   std::array<f64, most_fields> values{};
   int width = 0;     ///< cells of a sponge
-  f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell, not negative
   int given = 0;     ///< for so many fields the values were given
+  f64 strength = 0;  ///< minus the logarithm of its factor at the outermost cell, not negative
 
   bool is_constant() const { return kind == kind::fixed || kind == kind::absorbing; }
   bool is_mirror() const { return kind == kind::mirrored || kind == kind::centred; }
@@ -62,7 +62,7 @@ constexpr side by_fields(boundary::kind kind, std::initializer_list<f64> values,
                          f64 strength = 0) {
   if (values.size() > most_fields)
     support::bad_argument({"stencil: a side has values for up to ", most_fields, " fields"});
-  side s{kind, {}, width, strength};
+  side s{kind, {}, width, 0, strength};
   for (f64 v : values) s.values[static_cast<std::size_t>(s.given++)] = v;
   return s;
 }

@@ -13,6 +13,7 @@
 #include "free_surface.hpp"
 #include "step_cycles.hpp"
 #include "storage.hpp"
+#include "upcoming_lines.hpp"
 
 namespace wsl::wave25 {
 
@@ -93,14 +94,6 @@ class tile {
   u64 step_cycles(const machine& m) const { return wave25::step_cycles(m, edge_.kind, cut_.size.z); }
 
  private:
-  /// Lines of a tile; and cells of all of its lines that are done before the next ones, so that the planes
-  /// of a stencil stay in the first cache.
-  static constexpr int tile_x = 48, tile_y = 8, tile_z = 64;
-  /// A step of a tile: the lines with which the tile begins, and which one it is of how many.
-  struct tile_step {
-    int x, y, step, steps;
-  };
-
   static f32 square(f64 x) { return static_cast<f32>(x * x); }
   static int parity(i64 steps) { return static_cast<int>(steps & 1); }
 
@@ -136,37 +129,6 @@ class tile {
                                             (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
   }
 
-  /// Lines of the planes after x, of a tile whose lines begin at y in this step. The tile before it in y has
-  /// computed the first half of the lines that come in, and they are not in the second cache any more; the
-  /// other half has just been computed.
-  upcoming after(int x, int y, const tile_step& of) {
-    const int last = cut_.known(pe_).x.to + reach - Storage::planes;  // planes that have memory
-    const int now = parity(time_ + of.step);
-    upcoming soon{store_.field(now, std::min(x + Storage::planes + reach, last), y),
-                  store_.field(now, std::min(x + Storage::planes, last), y - reach),
-                  store_.factor(std::min(x + Storage::planes, last), y)};
-    soon.next_u = soon.next_v = soon.far, soon.next_k = soon.k;  // the same again, unless there are others
-    find_lines_of_next_tile(soon, x, of);
-    return soon;
-  }
-
-  // While the steps of a tile go back, this goes back through the planes that the next tile in y will read. A
-  // call computes two planes of tile_y lines and prefetches tile_y / 2 lines, so that a step gets through
-  // tile_x / 4 planes; in eight steps these are more than the tile reads. Planes before the tile's first are
-  // those of its later steps, whose lines lean back as well.
-  void find_lines_of_next_tile(upcoming& soon, int x, const tile_step& of) {
-    if (of.steps < 3) return;  // too little time for it: it would delay what is needed at once
-    const int pair = (x - (of.x - reach * of.step)) / 2,
-              plane = of.x + tile_x + reach - 1 - of.step * (tile_x / 4) - pair / 2,
-              lean = std::max(0, of.x - plane + reach - 1) / reach * reach,
-              y = of.y + tile_y - lean + pair % 2 * (tile_y / 2);
-    const lines known = cut_.known(pe_);
-    if (lean > reach * of.steps || !known.has(plane, y) || !known.has(plane, y + tile_y / 2 - 1)) return;
-    soon.next_u = store_.field(parity(time_), plane, y + reach);
-    soon.next_v = store_.field(parity(time_ + 1), plane, y);
-    soon.next_k = store_.factor(plane, y);
-  }
-
   void update(const lines& l, const tile_step& of) {
     if (l.count() == 0) return;
     const i64 time = time_ + of.step;
@@ -195,7 +157,7 @@ class tile {
       for (int x = l.x.from, planes = 1; x < l.x.to; x += planes) {
         planes = std::min(Storage::planes, l.x.to - x);
         step_plain(store_.neighbours(parity(time_ + of.step), x, l.y.from), planes, l.y.size(), z,
-                   std::min(z + tile_z, to), Storage::planes > 1 ? after(x, l.y.from, of) : upcoming{});
+                   std::min(z + tile_z, to), upcoming_lines(store_, cut_.known(pe_), x, l.y.from, of, time_));
       }
   }
 

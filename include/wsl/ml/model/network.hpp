@@ -515,18 +515,22 @@ class network {
   std::optional<int> shared_;  // the parameter that the next stage with one gets
 };
 
-/// The rows of a weight tile of `rows` rows with `size` numbers in all that are dealt out to some servers. A
-/// tile fits in a cache, has whole vectors of outputs, two at least, and every server gets as many tiles.
-/// Where several servers stand for as many rows of workers, each of these has fewer tokens, so that there is
-/// room for larger tiles, and more to gain by them.
-inline int tile_rows(i64 size, int rows, int servers) {
-  constexpr i64 lanes = 16, least_rows = 2 * lanes;
-  const i64 words = servers > 1 ? 163840 : 65536;
+/// The rows of a weight tile of a parameter that has `rows` rows with `size` numbers in all and is dealt out
+/// to some servers. A tile has about so many words at most, whole vectors of outputs, and at least
+/// `least_rows`, a multiple of a vector's; every server gets as many tiles.
+inline int tile_rows(i64 size, int rows, int servers, i64 words = 65536, i64 least_rows = 16) {
+  constexpr i64 lanes = 16;
   const i64 least = (size + words - 1) / words, weight_tiles = (least + servers - 1) / servers * servers;
   if (weight_tiles == 0) return 1;
   const i64 of_tile = (rows + weight_tiles - 1) / weight_tiles;
   return static_cast<int>(
       std::min<i64>(rows, std::max<i64>(least_rows, (of_tile + lanes - 1) / lanes * lanes)));
+}
+/// The same for tiles that are streamed to workers, whose cache they fit in. Where several servers stand for
+/// as many rows of workers, each of these has fewer tokens, so that there is room for larger tiles, and more
+/// to gain by them.
+inline int streamed_rows(i64 size, int rows, int servers) {
+  return tile_rows(size, rows, servers, servers > 1 ? 163840 : 65536, 32);
 }
 
 }  // namespace wsl::ml

@@ -18,7 +18,7 @@ void each_tile(const network& n, const stage& s, weights& numbers, F f, int most
     const parameter& p = n.parameters()[which];
     const int rows = p.undivided ? p.rows
                      : most_rows ? std::min(most_rows, p.rows)
-                                 : tile_rows(p.size(), p.rows, 1);
+                                 : streamed_rows(p.size(), p.rows, 1);
     for (int row = 0; row < p.rows; row += rows)
       f(weight_tile{static_cast<int>(k), row,
                     numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)},

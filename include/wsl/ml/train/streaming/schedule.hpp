@@ -207,7 +207,7 @@ class streaming_schedule {
         for (const parameter_share& s : shares) all += sparse_words(*sparse.pattern, s);
       }
       const int of_tile = parameters_[k].undivided ? static_cast<int>(rows)
-                                                   : tile_rows(all, static_cast<int>(rows), servers_);
+                                                   : streamed_rows(all, static_cast<int>(rows), servers_);
       for (const parameter_share& s : shares)
         for (int row = 0; row < s.rows; row += of_tile)
           if (s.columns > 0)
