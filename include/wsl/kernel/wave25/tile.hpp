@@ -153,11 +153,12 @@ class tile {
   /// Lines on which no border acts.
   void step_lines(const lines& l, const tile_step& of) {
     const int to = whole_vectors(cut_.size.z);
+    const lines known = cut_.known(pe_);
     for (int z = 0; z < to; z += tile_z)
       for (int x = l.x.from, planes = 1; x < l.x.to; x += planes) {
         planes = std::min(Storage::planes, l.x.to - x);
         step_plain(store_.neighbours(parity(time_ + of.step), x, l.y.from), planes, l.y.size(), z,
-                   std::min(z + tile_z, to), upcoming_lines(store_, cut_.known(pe_), x, l.y.from, of, time_));
+                   std::min(z + tile_z, to), upcoming_lines(store_, known, x, l.y.from, of, time_));
       }
   }
 

@@ -12,6 +12,7 @@ namespace wsl::wave25 {
 /// Lines of a tile; and cells of all of its lines that are done before the next ones, so that the planes of a
 /// stencil stay in the first cache.
 inline constexpr int tile_x = 48, tile_y = 8, tile_z = 64;
+static_assert(tile_x % 4 == 0 && tile_y % 2 == 0, "find_lines_of_next_tile takes quarters and halves");
 /// A step of a tile: the lines with which the tile begins, and which one it is of how many.
 struct tile_step {
   int x, y, step, steps;
