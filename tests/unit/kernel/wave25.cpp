@@ -115,6 +115,53 @@ TEST_CASE("wave25: how the grid is shared out changes no bit") {
   }
 }
 
+TEST_CASE("wave25: borders between blocks that drift change no bit, wherever a run ends") {
+  const border kind = GENERATE(border::reflects, border::sponge, border::pml, border::cpml);
+  problem p = mixture({50, 9, 11}, kind);
+  p.free_surface = kind == border::cpml || kind == border::sponge;
+  p.receivers.clear();
+  for (int x = 14; x < 34; ++x) p.receivers.push_back({x, 4, 5});  // on both sides of each border, and on it
+  p.receivers.push_back(point{24.3 * p.spacing, 4.6 * p.spacing, 5.2 * p.spacing});
+  const auto march = [&](const options& how) {
+    simulation s{p, how};
+    s.run(7), s.run(1), s.run(4), s.run(2);
+    return s.save();
+  };
+  const state one = march({1, 1, 1, 1});
+  for (const options& how :
+       {options{2, 1, 3, 2}, options{3, 1, 2, 1}, options{2, 2, 2, 3}, options{2, 1, 2, 2}}) {
+    INFO(how.wide << " x " << how.high << " PEs, depth " << how.depth << ", border " << int(kind));
+    CHECK(partition{p.size, how.wide, how.high, how.depth}.drifts());
+    const state found = march(how);
+    CHECK((found.now == one.now && found.before == one.before && found.phi == one.phi));
+    CHECK((found.traces == one.traces));
+  }
+}
+
+TEST_CASE("wave25: blocks whose borders drift share the work, and none computes a plane twice") {
+  const partition cut{{256, 64, 1}, 8, 2, 4};
+  REQUIRE(cut.drifts());
+  for (const int drifted : {0, 16}) {
+    int planes[2][8];  // that a PE computes, before and after the exchange
+    for (int done = 1; done <= 4; ++done) {
+      std::vector<int> times(256);
+      for (int x = 0; x < 8; ++x) {
+        const drift d(cut, {x, 0}, drifted, 4);
+        for (const auto& [k, part] : {std::pair{0, d.shrinking()}, std::pair{1, d.growing()}}) {
+          const range r = part.after(done);
+          planes[k][x] = (done == 1 ? 0 : planes[k][x]) + r.size();
+          for (int i = r.from; i < r.to; ++i) ++times[static_cast<std::size_t>(i)];
+        }
+      }
+      CHECK((times == std::vector<int>(256, 1)));
+    }
+    for (int x = 0; x < 8; ++x) {
+      CHECK(std::abs(planes[0][x] + planes[1][x] - 4 * 256 / 8) <= 8);
+      CHECK(std::abs(planes[1][x] - planes[1][3]) <= 8);
+    }
+  }
+}
+
 TEST_CASE("wave25: each thread gets a block, and what options give is kept") {
   const problem p{.size = {128, 128, 1}};
   for (const int threads : {1, 2, 3, 4, 8, 16}) {

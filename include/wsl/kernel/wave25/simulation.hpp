@@ -285,7 +285,7 @@ class simulation_on {
   /// The receivers on a PE of another process.
   void note_takers(coord pe) {
     for (std::size_t i = 0; i < problem_.receivers.size(); ++i)
-      each_station(problem_, problem_.receivers[i], 0, false, i, cut_.own(pe),
+      each_station(problem_, problem_.receivers[i], 0, false, i, cut_.ever_own(pe),
                    [&](const station& s) { takers_.push_back({pe, s.at, s.number, nullptr}); });
   }
 
@@ -418,13 +418,16 @@ class simulation : public simulation_on<block> {
   /// a computer with AVX-512. With depths between these the last round of a run would more often be short.
   static constexpr std::pair<int, f64> times_of_cells[] = {{1, 2.3}, {2, 1.65}, {4, 1.1}, {8, 0.95}};
   static f64 time_of_step(const partition& cut, f64 time_of_cell) {
-    constexpr f64 from_y = 2.5;  // its lines come one plane at a time
-    const int x_sides = std::min(cut.wide - 1, 2), y_sides = std::min(cut.high - 1, 2);
+    constexpr f64 from_y = 2.5;    // its lines come one plane at a time
+    constexpr f64 in_a_drift = 2;  // and what comes is read once more, as a block is computed in two parts
+    const int x_sides = cut.drifts() ? 0 : std::min(cut.wide - 1, 2), y_sides = std::min(cut.high - 1, 2);
     // The means of a step: planes or lines that are computed twice at a side, and those that come from it.
     const f64 twice = 0.5 * reach * (cut.depth - 1), come = reach * (2 - 1.0 / cut.depth);
     const f64 planes = static_cast<f64>(cut.size.x) / cut.wide + x_sides * twice,
               rows = static_cast<f64>(cut.size.y) / cut.high + y_sides * twice;
-    return time_of_cell * planes * rows + come * (x_sides * rows + from_y * y_sides * planes);
+    const f64 drifting = cut.drifts() ? in_a_drift * reach * (2 + 1.0 / cut.depth) : 0;
+    return time_of_cell * planes * rows + (come * x_sides + drifting) * rows +
+           come * from_y * y_sides * planes;
   }
 };
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One PE's part of the grid: its lines, its border profiles, its sources and receivers, and its time steps.
-// Several steps between two exchanges only pay if they are done while the cells are in cache. So `march` cuts
-// the block into parallelogram tiles that lean back by four cells a step along x and y (time skewing): a tile
-// finds all it needs in itself and in the tiles before it, and nothing is computed twice inside a block. For
-// a cell and step 12 bytes cross the memory bus (16 with a velocity in each cell) without tiles, and a
-// quarter of that with leaning tiles of 48 planes and `depth` 8. A tile shares 84 planes of 44 lines with its
-// neighbour in y, which should still be in the last cache: 12 MB for lines of 256 cells. Longer tiles read
-// less from memory but share more. What a tile is the first to read comes from memory. The steps of the tile
-// before it prefetch that, a few lines at a time, for its first step would otherwise wait for most of it.
+// It marches in tiles, see tiles.hpp.
 #pragma once
 #include "border_loops.hpp"
+#include "drift.hpp"
 #include "free_surface.hpp"
 #include "step_cycles.hpp"
 #include "storage.hpp"
@@ -26,7 +20,7 @@ class tile {
     if constexpr (Storage::has_stretching)
       if (edge_.kind == border::cpml) store_.frame().shape(p, cut.known(pe));
     const f64 scale = p.time_step() / p.spacing;
-    p.each_line(cut.computed(pe, cut.depth - 1), [&](int x, int y, const f32* velocity) {
+    p.each_line(cut.ever_computed(pe), [&](int x, int y, const f32* velocity) {
       f32* factor = store_.factor(x, y);
       for (int z = 0; z < cut.size.z; ++z) factor[z] = square(f64{velocity[z]} * scale);
     });
@@ -38,9 +32,9 @@ class tile {
     const auto add = [&](const station& s) { store_.add(s); };
     for (std::size_t i = 0; i < p.sources.size(); ++i)
       each_station(p, p.sources[i], p.sources[i].kind == source_term::point ? scale : 0, true, i,
-                   cut.computed(pe, cut.depth - 1), add);
+                   cut.ever_computed(pe), add);
     for (std::size_t i = 0; i < p.receivers.size(); ++i)
-      each_station(p, p.receivers[i], 0, false, i, cut.own(pe), add);
+      each_station(p, p.receivers[i], 0, false, i, cut.ever_own(pe), add);
     store_.sort_stations();
   }
 
@@ -62,33 +56,47 @@ class tile {
     return {phi(x, y), static_cast<std::size_t>(cut_.size.z)};
   }
 
-  /// Samples of a launch count from here.
-  void begin_launch() { launched_ = time_; }
+  /// Samples of a launch count from here. A receiver has none of the steps that another PE records.
+  void begin_launch() {
+    launched_ = time_;
+    for (station& s : store_.stations())
+      if (!s.gives) s.samples = {};
+  }
 
   /// The lines that cross a side in a stage, as pieces of contiguous memory: the i-th piece, empty after
-  /// the last one. Sender and receiver have the same pieces, including the zeros between lines.
+  /// the last one. Sender and receiver have the same pieces, including the zeros between lines. What crosses
+  /// borders that drift is a stage after those of the partition.
   std::span<f32> outgoing(int stage, port side, int i) {
-    return crossing(&partition::outgoing, stage, side, i);
+    return piece(
+        stage, i, [&](int width) { return cut_.outgoing(pe_, stage, side, width, drifted_); },
+        [&](int planes) { return drift_.outgoing(side, planes); });
   }
   std::span<f32> incoming(int stage, port side, int i) {
-    return crossing(&partition::incoming, stage, side, i);
+    return piece(
+        stage, i, [&](int width) { return cut_.incoming(pe_, stage, side, width, drifted_); },
+        [&](int planes) { return drift_.incoming(side, planes); });
   }
 
   /// Marches `steps` steps, at most the partition's depth.
   void march(int steps) {
-    const lines all = cut_.computed(pe_, steps - 1);
-    const int lean = reach * (steps - 1);
-    for (int x = all.x.from; x < all.x.to + lean; x += tile_x)
-      for (int y = all.y.from; y < all.y.to + lean; y += tile_y)
-        for (int s = 0; s < steps; ++s) {
-          const lines reached = cut_.computed(pe_, steps - 1 - s);
-          const int back = reach * s;
-          const lines leaning{overlap(reached.x, {x - back, x - back + tile_x}),
-                              overlap(reached.y, {y - back, y - back + tile_y})};
-          update(leaning, {x, y, s, steps});
-        }
+    march_tiles(steps, [&](int done) { return cut_.computed(pe_, steps - done).x; });
     time_ += steps;
   }
+
+  /// A march whose borders drift: its begin, with what needs no neighbour; and what needs one, and its end.
+  void begin_drift(int steps) {
+    drift_ = drift(cut_, pe_, drifted_, steps);
+    march(drift_.shrinking());
+  }
+  void end_drift() {
+    march(drift_.growing());
+    time_ += drift_.steps;
+    drifted_ = drift_.drifted_after(drifted_);
+  }
+  /// Borders return to their places, if they have drifted: the begin and the end of an exchange of cells.
+  bool has_drifted() const { return drifted_ != 0; }
+  void begin_return() { drift_ = drift::back(cut_, pe_, drifted_); }
+  void end_return() { drifted_ = drift_.drifted_after(drifted_); }
 
   /// The time on a wafer of a step of one line.
   u64 step_cycles(const machine& m) const { return wave25::step_cycles(m, edge_.kind, cut_.size.z); }
@@ -103,30 +111,39 @@ class tile {
       for (int y = l.y.from; y < l.y.to; ++y) f(x, y);
   }
 
-  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are
-  // only needed where cells are computed. Lines that span all of y are contiguous from plane to plane,
-  // others within a plane.
-  std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side,
-                          int i) {
-    const int halo = reach * cut_.depth, remembers = has_phi() || edge_.kind == border::cpml,
-              known[] = {halo, halo - reach, remembers ? halo - reach : 0};
-    for (int f = 0; f < 3; ++f) {
-      const lines l = (cut_.*which)(pe_, stage, side, known[f]);
-      const bool together = l.y == range{0, cut_.size.y};
+  // Lines that span all of a block in y are contiguous from plane to plane, others within a plane.
+  template <class Lines, class Planes>
+  std::span<f32> piece(int stage, int i, Lines lines_of, Planes planes_of) {
+    const bool drifts = stage >= cut_.stages();
+    const widths each = drifts ? drift_.crossing() : cut_.crossing();
+    const std::size_t fields = has_phi() || edge_.kind == border::cpml ? 3 : 2;
+    for (std::size_t f = 0; f < fields; ++f) {
+      const lines l = drifts ? lines{planes_of(each[f]), cut_.known(pe_).y} : lines_of(each[f]);
+      const bool together = l.y == cut_.known(pe_).y;
       const int pieces = l.count() == 0 ? 0 : together ? 1 : l.x.size();
-      if (i < pieces) return piece(f, l, together ? l.x : range{l.x.from + i, l.x.from + i + 1});
+      if (i < pieces) return contiguous(f, l.y, together ? l.x : range{l.x.from + i, l.x.from + i + 1});
       i -= pieces;
     }
     return {};
   }
-  std::span<f32> piece(int field, const lines& l, range x) {
+  std::span<f32> contiguous(std::size_t field, range y, range x) {
     if constexpr (Storage::has_stretching)
-      if (field == 2 && edge_.kind == border::cpml) return store_.frame().of({x, l.y});
-    f32* first = field == 0   ? now(x.from, l.y.from)
-                 : field == 1 ? before(x.from, l.y.from)
-                              : phi(x.from, l.y.from);
+      if (field == 2 && edge_.kind == border::cpml) return store_.frame().of({x, y});
+    f32* first = field == 0 ? now(x.from, y.from) : field == 1 ? before(x.from, y.from) : phi(x.from, y.from);
     return {first, static_cast<std::size_t>((x.size() - 1) * store_.stride_x() +
-                                            (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
+                                            (y.size() - 1) * store_.stride_y() + cut_.size.z)};
+  }
+
+  void march(const moving_planes& part) {
+    march_tiles(drift_.steps, [&](int done) { return part.after(done); });
+  }
+
+  /// Of the planes that are computed in step n, which counts from 1.
+  template <class Planes>
+  void march_tiles(int steps, Planes planes) {
+    each_tile_step(
+        steps, planes, [&](int n) { return cut_.computed(pe_, steps - n).y; },
+        [&](const lines& l, const tile_step& of) { update(l, of); });
   }
 
   void update(const lines& l, const tile_step& of) {
@@ -212,6 +229,8 @@ class tile {
   damping edge_;
   bool free_surface_ = false;
   i64 time_ = 0, launched_ = 0;
+  drift drift_;
+  int drifted_ = 0;  ///< planes by which borders are west of their places
   Storage store_;
 };
 

@@ -1,36 +1,26 @@
 // SPDX-License-Identifier: MIT
 // What the march of a block on this computer prefetches: the lines of a tile's next planes, and of the next
-// tile. See tile.hpp for the tiles.
+// tile.
 #pragma once
-#include <algorithm>
-
-#include "partition.hpp"
 #include "storage.hpp"
+#include "tiles.hpp"
 
 namespace wsl::wave25 {
 
-/// Lines of a tile; and cells of all of its lines that are done before the next ones, so that the planes of a
-/// stencil stay in the first cache.
-inline constexpr int tile_x = 48, tile_y = 8, tile_z = 64;
-static_assert(tile_x % 4 == 0 && tile_y % 2 == 0, "find_lines_of_next_tile takes quarters and halves");
-/// A step of a tile: the lines with which the tile begins, and which one it is of how many.
-struct tile_step {
-  int x, y, step, steps;
-};
-
 // While the steps of a tile go back, this goes back through the planes that the next tile in y will read. A
-// call computes two planes of tile_y lines and prefetches tile_y / 2 lines, so that a step gets through
-// tile_x / 4 planes; in eight steps these are more than the tile reads. Planes before the tile's first are
-// those of its later steps, whose lines lean back as well.
+// call computes two planes of tile_y lines and prefetches tile_y / 2 lines, so that a step of a whole tile
+// gets through tile_x / 4 planes; in eight steps these are more than the tile reads. Planes before the tile's
+// first are those of its later steps, whose lines lean back as well.
 template <class Storage>
 void find_lines_of_next_tile(upcoming& soon, Storage& store, const lines& known, int x, const tile_step& of,
                              i64 time) {
   if (of.steps < 3) return;  // too little time for it: it would delay what is needed at once
-  const int pair = (x - (of.x - reach * of.step)) / 2,
-            plane = of.x + tile_x + reach - 1 - of.step * (tile_x / 4) - pair / 2,
+  const int pair = of.pairs_before + (x - of.first_plane) / 2,
+            plane = std::min(of.x + tile_x, of.computed.to) + reach - 1 - pair / 2,
             lean = std::max(0, of.x - plane + reach - 1) / reach * reach,
             y = of.y + tile_y - lean + pair % 2 * (tile_y / 2);
-  if (lean > reach * of.steps || !known.has(plane, y) || !known.has(plane, y + tile_y / 2 - 1)) return;
+  if (lean > reach * of.steps || plane < of.computed.from - reach || plane >= of.computed.to + reach) return;
+  if (!known.has(plane, y) || !known.has(plane, y + tile_y / 2 - 1)) return;
   const int now = static_cast<int>(time & 1);
   soon.next_u = store.field(now, plane, y + reach), soon.next_v = store.field(1 - now, plane, y);
   soon.next_k = store.factor(plane, y);
