@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: MIT
 // The PE program of all solvers, and its layout. A method is a state machine that decides which pass comes
 // next. Every PE runs it with the same totals and so comes to the same decision without being told. In a pass
-// with a product a PE updates the lines at the rim of its block first, sends them to its neighbours, computes
-// its inner lines meanwhile, and returns to the rim when the neighbours' lines have arrived. Then the totals
-// are reduced over the fabric. The wafer's algorithm: Rocki et al., arXiv 2010.03660.
+// with a product a PE updates the lines at the rim of its block first and sends them to its neighbours. When
+// the neighbours' lines have arrived, it goes through all lines once, and then the totals are reduced over the
+// fabric. The wafer's algorithm: Rocki et al., arXiv 2010.03660.
 #pragma once
 #include "../../collective/all_reduce.hpp"
 #include "../stencil/side_exchange.hpp"
+#include "running_sum.hpp"
 #include "solution.hpp"
 #include "storage.hpp"
+#include "totals_of_all.hpp"
 
 namespace wsl::solver {
 
 inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
 /// Colors 8 to 12. The totals meet in the centre, to which the ways are half as long.
 inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums, .place = total_at::centre};
+/// Blocks are few, and their computer has colors for all of them: 8 to 55.
+inline constexpr totals_of_all joining_blocks{.first = 8, .words = most_sums};
+/// How the totals of a storage's PEs are added up.
+template <class Storage>
+constexpr auto joining_of() {
+  if constexpr (Storage::is_for_wafers) return joining;
+  else return joining_blocks;
+}
 
 /// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
 /// more iteration.
@@ -22,21 +32,6 @@ enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
 
 /// Iterations of one launch, whose results a PE keeps for the host.
 inline constexpr int most_iterations_a_launch = 64;
-
-/// Compensated summation of f32 numbers (Knuth's two-sum): the total of many lines is as exact as one of
-/// few.
-class running_sum {
- public:
-  void add(f32 x) {
-    const f32 sum = high_ + x, part = sum - high_;
-    low_ += (high_ - (sum - part)) + (x - part);
-    high_ = sum;
-  }
-  f32 value() const { return high_ + low_; }
-
- private:
-  f32 high_ = 0, low_ = 0;
-};
 
 /// The common part of the programs of all storages: a launch, and the decision after a pass. `Program` has
 /// the task `proceed`, which begins the pass that the method presents.
@@ -77,7 +72,7 @@ class solver_control {
  private:
   int left_ = 0, done_ = 0;
   f32 history_[most_iterations_a_launch]{};
-  endpoint<joining> joining_;
+  endpoint<joining_of<Storage>()> joining_;
 
  public:
   using tasks = task_list<launch<&solver_control::iterate>, launch<&solver_control::close>,
@@ -112,31 +107,21 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     for (running_sum& s : sums_) s = {};
     present(me, &solver_pe::begin);
   }
-  void inside(pe& me) {
-    present(me, &solver_pe::go_through);
-    me.unblock<&solver_pe::at_rim>();
-  }
-  void at_rim(pe& me) { present(me, &solver_pe::go_around); }
+  void go_on(pe& me) { present(me, &solver_pe::go_through); }
 
   void begin(pe& me, const pass& p) {
     if (p.multiply) {
       rim([&](const grid::lines& l) { prepare(p, l); });
-      sides_.start(me, *this, then<&solver_pe::at_rim>());
-      me.activate<&solver_pe::inside>();
-      me.block<&solver_pe::at_rim>();
+      sides_.start(me, *this, then<&solver_pe::go_on>());
     } else {
       prepare(p, {{0, own_.x}, {0, own_.y}});
-      spend(me, p, own_.x * own_.y);
+      spend(me, p);
       join(me, p);
     }
   }
   void go_through(pe& me, const pass& p) {
     sweep(p);
-    spend(me, p, inner_.count());
-  }
-  void go_around(pe& me, const pass& p) {
-    rim([&](const grid::lines& l) { multiply(p, l); });
-    spend(me, p, own_.x * own_.y - inner_.count());
+    spend(me, p);
     join(me, p);
   }
   void join(pe& me, const pass& p) {
@@ -145,11 +130,9 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   }
 
   /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
-  void spend(pe& me, const pass& p, int lines) {
-    me.spend(static_cast<u64>(p.operations) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
-  }
+  void spend(pe& me, const pass& p) { me.spend(static_cast<u64>(p.operations) * own_.count()); }
 
-  /// The lines at the rim: those that neighbours need, or that need the neighbours' lines.
+  /// The lines at the rim: those that neighbours need.
   template <class F>
   void rim(F f) {
     f({{0, inner_.x.from}, {0, own_.y}});
@@ -160,17 +143,18 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
 
   // Plane after plane. The product is one plane and one line behind the update that it needs, so a tile's
   // lines of a few planes stay in cache. Every other pass goes backward and starts with the lines that the
-  // pass before it used last.
+  // pass before it used last. The rim has been updated already.
   void sweep(const pass& p) {
-    const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
+    const int planes = own_.x, tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
     backward_ = !backward_;
-    const auto plane = [&](int i) { return backward_ ? inner_.x.to - 1 - i : inner_.x.from + i; };
-    for (int y = inner_.y.from; y < inner_.y.to; y += tile) {
-      const bool last = y + tile >= inner_.y.to;
-      const grid::range ahead{y, last ? inner_.y.to : y + tile},
-          behind{y == inner_.y.from ? y : y - 1, last ? inner_.y.to : y + tile - 1};
+    const auto plane = [&](int i) { return backward_ ? planes - 1 - i : i; };
+    for (int y = 0; y < own_.y; y += tile) {
+      const bool last = y + tile >= own_.y;
+      const grid::range ahead{y, last ? own_.y : y + tile},
+          behind{y == 0 ? 0 : y - 1, last ? own_.y : y + tile - 1};
       for (int i = 0; i <= planes; ++i) {
-        if (i < planes) prepare(p, {{plane(i), plane(i) + 1}, ahead});
+        if (i < planes && inner_.x.has(plane(i)))
+          prepare(p, {{plane(i), plane(i) + 1}, grid::overlap(ahead, inner_.y)});
         if (i > 0) multiply(p, {{plane(i - 1), plane(i - 1) + 1}, behind});
       }
     }
@@ -229,15 +213,14 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   }
 
   cells own_;          // lines in x and y, cells in z
-  grid::lines inner_;  // those whose neighbours are all on this PE
+  grid::lines inner_;  // those that no neighbour needs
   bool backward_ = false;
   running_sum sums_[most_sums];
   side_exchange<halo, solver_pe> sides_;
 
  public:
-  using tasks =
-      task_list<typename control::tasks, local<&solver_pe::proceed>, long_running<local<&solver_pe::inside>>,
-                local<&solver_pe::at_rim>, use<&solver_pe::sides_>>;
+  using tasks = task_list<typename control::tasks, local<&solver_pe::proceed>,
+                          long_running<local<&solver_pe::go_on>>, use<&solver_pe::sides_>>;
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
@@ -251,7 +234,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
       l.place<solver_pe<Method, Storage>>(columns(x, edge, 2).rows(y, edge, 2));
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
-  joining.wire(l);
+  joining_of<Storage>().wire(l);
   return l;
 }
 
