@@ -105,6 +105,9 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
 
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
+    is_in_memory_ = !Storage::is_for_wafers && own_.count() * Method::vectors * sizeof(f32) *
+                                                       static_cast<std::size_t>(me.width() * me.height()) >
+                                                   bytes_in_cache;
     present(me, &solver_pe::begin);
   }
   void go_on(pe& me) { present(me, &solver_pe::go_through); }
@@ -128,6 +131,9 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     for (int k = 0; k < most_sums; ++k) control::totals_[k] = sums_[k].value();
     control::join(me, p.sums);
   }
+
+  /// Vectors of as much may stay in the last cache of a computer.
+  static constexpr std::size_t bytes_in_cache = 16 << 20;
 
   /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
   void spend(pe& me, const pass& p) { me.spend(static_cast<u64>(p.operations) * own_.count()); }
@@ -163,7 +169,8 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
 
   void prepare(const pass& p, const grid::lines& l) {
     each_plane(p, l, [&](int x, f32* sums) {
-      p.prepare(p.self, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+      p.prepare(p.self, lines_at(x, l.y.from), vectors_ahead(p.of_update, x, l.y.from), store.stride(),
+                l.y.size(), whole_vectors(own_.z), sums);
     });
   }
   void multiply(const pass& p, const grid::lines& l) {
@@ -176,7 +183,12 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
                      {}};
       for (int k = 0; k < stencil_points; ++k)
         s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
-      p.multiply(p.self, lines_at(x, l.y.from), s, store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+      upcoming_lines soon = vectors_ahead(p.of_product, x, l.y.from);
+      if (is_in_memory_)
+        for (int k = 0; k < stencil_points; ++k)
+          if (s.steps[k]) soon.add(s.weights[k]);
+      p.multiply(p.self, lines_at(x, l.y.from), s, soon, store.stride(), l.y.size(), whole_vectors(own_.z),
+                 sums);
     });
   }
   template <class F>
@@ -187,6 +199,12 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
       f(x, sums);
       for (int k = 0; k < p.sums; ++k) sums_[k].add(sums[k]);
     }
+  }
+  upcoming_lines vectors_ahead(unsigned vectors, int x, int y) {
+    upcoming_lines soon;
+    for (int v = 0; is_in_memory_ && v < Method::vectors; ++v)
+      if (vectors >> v & 1) soon.add(store.line(v, x, y));
+    return soon;
   }
   bundle<Method::vectors> lines_at(int x, int y) {
     bundle<Method::vectors> b;
@@ -215,6 +233,7 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   cells own_;          // lines in x and y, cells in z
   grid::lines inner_;  // those that no neighbour needs
   bool backward_ = false;
+  bool is_in_memory_ = false;  // what all PEs have is more than a cache holds
   running_sum sums_[most_sums];
   side_exchange<halo, solver_pe> sides_;
 
