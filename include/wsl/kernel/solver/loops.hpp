@@ -170,6 +170,8 @@ struct any_pass {
   void (*multiply)(const void*, const bundle<vectors>&, const surroundings&, const upcoming_lines&,
                    std::ptrdiff_t, int, int, f32*) = nullptr;
   int from = 0, sums = 0;
+  int next_from = -1;                      ///< the vector of the next product, if it is known
+  bool iterates = false;                   ///< whether that is one of the next iteration
   int operations = 0;                      ///< with the product's
   unsigned of_update = 0, of_product = 0;  ///< vectors
 };
@@ -189,6 +191,8 @@ any_pass<Pass::vectors> without_type(const Pass& pass) {
                               .of_update = Pass::of_update};
   if constexpr (Pass::multiplies) {
     any.from = Pass::from, any.operations += stencil_points, any.of_product = Pass::of_product;
+    if constexpr (requires { Pass::next_from; })
+      any.next_from = Pass::next_from, any.iterates = Pass::iterates;
     any.multiply = [](const void* self, const lines& first, const surroundings& around,
                       const upcoming_lines& soon, std::ptrdiff_t stride, int count, int to, f32* sums) {
       multiply_lines<Pass>(*static_cast<const Pass*>(self), first, around, soon, stride, count, to, sums);

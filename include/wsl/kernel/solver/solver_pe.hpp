@@ -6,7 +6,8 @@
 // fabric. The wafer's algorithm: Rocki et al., arXiv 2010.03660.
 #pragma once
 #include "../../collective/all_reduce.hpp"
-#include "../stencil/side_exchange.hpp"
+#include "../stencil/grid.hpp"
+#include "rim_exchange.hpp"
 #include "running_sum.hpp"
 #include "solution.hpp"
 #include "storage.hpp"
@@ -65,7 +66,10 @@ class solver_control {
       history_[done_++] = method.measured(), --left_;
     if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
       me.activate<&Program::proceed>();
+    else if constexpr (requires(Program& p) { p.rest(me); }) static_cast<Program*>(this)->rest(me);
   }
+
+  bool is_last_iteration() const { return left_ <= 1; }
 
   f32 totals_[most_sums]{};
 
@@ -111,11 +115,19 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     present(me, &solver_pe::begin);
   }
   void go_on(pe& me) { present(me, &solver_pe::go_through); }
+  void go_on_together(pe& me) { go_on(me); }
+  /// The end of a launch.
+  void rest(pe& me) {
+    if (sides_.listens()) sides_.start(me, *this, then_nothing);
+  }
 
   void begin(pe& me, const pass& p) {
     if (p.multiply) {
       rim([&](const grid::lines& l) { prepare(p, l); });
-      sides_.start(me, *this, then<&solver_pe::go_on>());
+      crossing_ = p.from;
+      // In a row all PEs have their lines at the same time, and need not wait for each other.
+      sides_.start(me, *this,
+                   me.height() == 1 ? then<&solver_pe::go_on>() : then<&solver_pe::go_on_together>());
     } else {
       prepare(p, {{0, own_.x}, {0, own_.y}});
       spend(me, p);
@@ -125,6 +137,10 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   void go_through(pe& me, const pass& p) {
     sweep(p);
     spend(me, p);
+    if (!Storage::is_for_wafers && p.next_from >= 0 && !(p.iterates && control::is_last_iteration())) {
+      crossing_ = p.next_from;
+      sides_.listen(me, *this);
+    }
     join(me, p);
   }
   void join(pe& me, const pass& p) {
@@ -218,28 +234,20 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     if (piece >= (along_x ? 1 : own_.x)) return {};
     const int place = (far ? (along_x ? own_.x : own_.y) : -1) + (beyond ? 0 : far ? -1 : 1);
     const std::ptrdiff_t words = (along_x ? own_.y - 1 : 0) * store.stride() + own_.z;
-    return {along_x ? store.line(crossing(), place, 0) : store.line(crossing(), piece, place),
+    return {along_x ? store.line(crossing_, place, 0) : store.line(crossing_, piece, place),
             static_cast<std::size_t>(words)};
   }
-  /// The vector that A is applied to.
-  int crossing() {
-    int from = 0;
-    method.present([&]<class Pass>(const Pass&) {
-      if constexpr (Pass::multiplies) from = Pass::from;
-    });
-    return from;
-  }
-
   cells own_;          // lines in x and y, cells in z
   grid::lines inner_;  // those that no neighbour needs
   bool backward_ = false;
   bool is_in_memory_ = false;  // what all PEs have is more than a cache holds
   running_sum sums_[most_sums];
-  side_exchange<halo, solver_pe> sides_;
+  int crossing_ = 0;  // the vector whose lines travel
+  rim_exchange<halo, solver_pe> sides_;
 
  public:
-  using tasks = task_list<typename control::tasks, local<&solver_pe::proceed>,
-                          long_running<local<&solver_pe::go_on>>, use<&solver_pe::sides_>>;
+  using tasks = task_list<typename control::tasks, local<&solver_pe::proceed>, local<&solver_pe::go_on>,
+                          long_running<local<&solver_pe::go_on_together>>, use<&solver_pe::sides_>>;
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
