@@ -45,7 +45,8 @@ class upcoming_lines {
 
  private:
   static constexpr std::ptrdiff_t ahead = 768;
-  const f32* line_[12 + stencil_points];
+  static constexpr std::size_t most_streams = 8;  // the vectors of a pass, and a weight
+  const f32* line_[most_streams];
   int count_ = 0;
 };
 
@@ -90,7 +91,7 @@ class lane_sums {
 };
 
 /// `count` lines of `to` cells.
-template <class Pass>
+template <class Pass, bool fetches>
 struct preparing {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first,
@@ -98,10 +99,10 @@ struct preparing {
                                                 int count, int to, f32* sums) {
     const Pass pass = given;  // a local copy, which the stores to the vectors cannot alias
     bundle<Pass::vectors> b = first;
-    upcoming_lines soon = upcoming;
+    [[maybe_unused]] upcoming_lines soon = upcoming;
     lane_sums<lanes, Pass::multiplies ? 0 : Pass::sums> total;
     for (int i = 0; i < count; ++i) {
-      soon.fetch(to, stride);
+      if constexpr (fetches) soon.fetch(to, stride);
       for (std::ptrdiff_t z = 0; z < to; z += lanes)
         pass.prepare(cells_of<lanes, Pass::vectors>(b, z), total.line());
       total.end_line();
@@ -113,7 +114,7 @@ struct preparing {
 
 /// The product of A with vector Pass::from, into vector Pass::to, and the pass's sums. Weights are zero
 /// beyond the last cell.
-template <class Pass>
+template <class Pass, bool fetches>
 struct multiplying {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first,
@@ -122,10 +123,10 @@ struct multiplying {
     const Pass pass = given;
     bundle<Pass::vectors> b = first;
     surroundings s = around;
-    upcoming_lines soon = upcoming;
+    [[maybe_unused]] upcoming_lines soon = upcoming;
     lane_sums<lanes, Pass::sums> total;
     for (int i = 0; i < count; ++i) {
-      soon.fetch(to, stride);
+      if constexpr (fetches) soon.fetch(to, stride);
       const f32* u = b.line[std::size_t{Pass::from}];
       for (std::ptrdiff_t z = 0; z < to; z += lanes) {
         const auto weight = [&](int k) __attribute__((always_inline)) -> const vec<lanes>& {
@@ -151,14 +152,14 @@ struct multiplying {
 
 }  // namespace loops
 
-template <class Pass>
+template <class Pass, bool fetches>
 inline const auto prepare_lines =
-    vector_code<loops::preparing<Pass>, const Pass&, const bundle<Pass::vectors>&, const upcoming_lines&,
-                std::ptrdiff_t, int, int, f32*>::best();
-template <class Pass>
-inline const auto multiply_lines =
-    vector_code<loops::multiplying<Pass>, const Pass&, const bundle<Pass::vectors>&, const surroundings&,
+    vector_code<loops::preparing<Pass, fetches>, const Pass&, const bundle<Pass::vectors>&,
                 const upcoming_lines&, std::ptrdiff_t, int, int, f32*>::best();
+template <class Pass, bool fetches>
+inline const auto multiply_lines =
+    vector_code<loops::multiplying<Pass, fetches>, const Pass&, const bundle<Pass::vectors>&,
+                const surroundings&, const upcoming_lines&, std::ptrdiff_t, int, int, f32*>::best();
 
 /// A type-erased pass: only its loops are compiled for each pass, not the code around them. It must not
 /// outlive the pass.
@@ -176,15 +177,16 @@ struct any_pass {
   unsigned of_update = 0, of_product = 0;  ///< vectors
 };
 
-template <class Pass>
+/// `fetches` says whether its loops fetch upcoming lines; those that do not have no code for it.
+template <bool fetches, class Pass>
 any_pass<Pass::vectors> without_type(const Pass& pass) {
   using lines = bundle<Pass::vectors>;
   any_pass<Pass::vectors> any{.self = &pass,
                               .prepare =
                                   [](const void* self, const lines& first, const upcoming_lines& soon,
                                      std::ptrdiff_t stride, int count, int to, f32* sums) {
-                                    prepare_lines<Pass>(*static_cast<const Pass*>(self), first, soon, stride,
-                                                        count, to, sums);
+                                    prepare_lines<Pass, fetches>(*static_cast<const Pass*>(self), first, soon,
+                                                                 stride, count, to, sums);
                                   },
                               .sums = Pass::sums,
                               .operations = Pass::operations,
@@ -195,7 +197,8 @@ any_pass<Pass::vectors> without_type(const Pass& pass) {
       any.next_from = Pass::next_from, any.iterates = Pass::iterates;
     any.multiply = [](const void* self, const lines& first, const surroundings& around,
                       const upcoming_lines& soon, std::ptrdiff_t stride, int count, int to, f32* sums) {
-      multiply_lines<Pass>(*static_cast<const Pass*>(self), first, around, soon, stride, count, to, sums);
+      multiply_lines<Pass, fetches>(*static_cast<const Pass*>(self), first, around, soon, stride, count, to,
+                                    sums);
     };
   }
   return any;

@@ -2,8 +2,8 @@
 // The PE program of all solvers, and its layout. A method is a state machine that decides which pass comes
 // next. Every PE runs it with the same totals and so comes to the same decision without being told. In a pass
 // with a product a PE updates the lines at the rim of its block first and sends them to its neighbours. When
-// the neighbours' lines have arrived, it goes through all lines once, and then the totals are reduced over the
-// fabric. The wafer's algorithm: Rocki et al., arXiv 2010.03660.
+// theirs have come, it goes through all of its lines once, and then the totals are reduced over the fabric.
+// The wafer's algorithm: Rocki et al., arXiv 2010.03660.
 #pragma once
 #include "../../collective/all_reduce.hpp"
 #include "../stencil/grid.hpp"
@@ -104,14 +104,16 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
  private:
   using pass = any_pass<Method::vectors>;
   void present(pe& me, void (solver_pe::*go)(pe&, const pass&)) {
-    method.present([&](const auto& p) { (this->*go)(me, without_type(p)); });
+    method.present([&](const auto& p) {
+      if constexpr (!Storage::is_for_wafers)
+        if (fetches_) return (this->*go)(me, without_type<true>(p));
+      (this->*go)(me, without_type<false>(p));
+    });
   }
 
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
-    is_in_memory_ = !Storage::is_for_wafers && own_.count() * Method::vectors * sizeof(f32) *
-                                                       static_cast<std::size_t>(me.width() * me.height()) >
-                                                   bytes_in_cache;
+    fetches_ = has_to_fetch(me);
     present(me, &solver_pe::begin);
   }
   void go_on(pe& me) { present(me, &solver_pe::go_through); }
@@ -148,7 +150,15 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     control::join(me, p.sums);
   }
 
-  /// Vectors of as much may stay in the last cache of a computer.
+  /// Whether lines are fetched ahead: if all PEs together have more than a cache holds. But where several
+  /// weights differ from line to line, a product reads from more lines than a processor can fetch at once.
+  bool has_to_fetch(const pe& me) const {
+    if constexpr (Storage::is_for_wafers) return false;
+    const std::size_t pes = static_cast<std::size_t>(me.width() * me.height());
+    int varying = 0;
+    for (int k = 0; k < stencil_points; ++k) varying += store.weight_step(k) != 0;
+    return varying < 2 && pes * own_.count() * Method::vectors * sizeof(f32) > bytes_in_cache;
+  }
   static constexpr std::size_t bytes_in_cache = 16 << 20;
 
   /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
@@ -200,7 +210,7 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
       for (int k = 0; k < stencil_points; ++k)
         s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
       upcoming_lines soon = vectors_ahead(p.of_product, x, l.y.from);
-      if (is_in_memory_)
+      if (fetches_)
         for (int k = 0; k < stencil_points; ++k)
           if (s.steps[k]) soon.add(s.weights[k]);
       p.multiply(p.self, lines_at(x, l.y.from), s, soon, store.stride(), l.y.size(), whole_vectors(own_.z),
@@ -218,7 +228,7 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   }
   upcoming_lines vectors_ahead(unsigned vectors, int x, int y) {
     upcoming_lines soon;
-    for (int v = 0; is_in_memory_ && v < Method::vectors; ++v)
+    for (int v = 0; fetches_ && v < Method::vectors; ++v)
       if (vectors >> v & 1) soon.add(store.line(v, x, y));
     return soon;
   }
@@ -240,7 +250,7 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   cells own_;          // lines in x and y, cells in z
   grid::lines inner_;  // those that no neighbour needs
   bool backward_ = false;
-  bool is_in_memory_ = false;  // what all PEs have is more than a cache holds
+  bool fetches_ = false;
   running_sum sums_[most_sums];
   int crossing_ = 0;  // the vector whose lines travel
   rim_exchange<halo, solver_pe> sides_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An all-reduce of a few words in a single step, for the few large PEs of a computer: each PE has a color on
-// which it sends its words to all others, and each adds up the words of all PEs in their order. So no PE waits
-// for a sum on its way from PE to PE, and all of them learn the totals at the same time. It takes a color for
-// each of most_pes PEs; more of them add up along chains (collective/all_reduce.hpp).
+// which it sends its words to all others, and adds up those of all PEs in their order. So no PE waits for a
+// sum on its way from PE to PE, and all of them learn the totals at the same time. It takes a color for each
+// of most_pes PEs; more of them add up along chains (collective/all_reduce.hpp).
 //   constexpr totals_of_all sum{.first = 8, .words = 5};   // colors 8 to 55
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 #pragma once
