@@ -32,7 +32,8 @@ struct surroundings {
 };
 
 /// Lines that a loop will need soon, those `ahead` words further on, and the next ones in each turn. A
-/// processor finds the next words of a few lines by itself, but not of so many, nor beyond a page.
+/// processor finds the next words of a few lines by itself, but not of so many, nor beyond a page. They may
+/// lie beyond the last line: nothing is read.
 class upcoming_lines {
  public:
   void add(const f32* line) { line_[count_++] = line + ahead; }

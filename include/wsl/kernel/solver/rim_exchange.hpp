@@ -2,9 +2,10 @@
 // The exchange of lines between neighbouring blocks of a solver. It differs from stencil/side_exchange.hpp in
 // that a PE may listen before it has anything to send, while its neighbours still compute: long lines for
 // which their receiver waits go from memory to memory at once, and no time is lost with asking for them.
-// Whoever has listened must send before a launch ends, for its neighbours listen as well.
+// A PE that has listened must send before a launch ends, for its neighbours listen as well.
 #pragma once
 #include <span>
+#include <utility>
 
 #include "../../collective/neighbours.hpp"
 
