@@ -168,6 +168,42 @@ TEST_CASE("solver: threads change no bit") {
   equal(jacobi_conjugate_gradient<>, diffusion(size));
 }
 
+TEST_CASE("solver: sides so long that they go from memory to memory") {
+  const cells size{5, 91, 96};  // 8736 words, for which a neighbour listens while it computes
+  const stencil a = convection(size);
+  const std::vector<f32> b = noise(size.count());
+  const limits most{.tolerance = 1e-3, .iterations = 20};
+  const solution<f64> expected = serial::bicgstab(a, wide(b), most);
+  for (const options& how : {options{3, 1, 2}, options{5, 1, 1}, options{2, 2, 3}}) {
+    INFO(how.wide << " x " << how.high << " PEs");
+    solver_on<bicgstab_method> s{a, how};
+    const solution<f32> found = solve(s, b, most);
+    CHECK(found.converged());
+    CHECK(std::abs(found.iterations() - expected.iterations()) <= 1);
+    CHECK(serial::relative_residual(a, found.x, b) < 1.1e-3);
+    // Neighbours that have listened when the method ended hear nothing of that in the next solution.
+    s.load(b, most);
+    while (s.iterate(1) == ending::none) {}
+    CHECK(s.history() == found.residuals);
+    const bool same = s.result() == found.x;
+    CHECK(same);
+  }
+}
+
+TEST_CASE("solver: totals of few PEs and of many") {
+  const cells size{12, 5, 3};
+  const stencil a = convection(size);
+  const std::vector<f32> b = noise(size.count());
+  const solution<f64> expected = serial::bicgstab(a, wide(b), {.iterations = 5});
+  for (const options& how : {options{12, 5, 2}, options{11, 4, 1}, options{11, 3, 3}, options{1, 5, 1}}) {
+    INFO(how.wide << " x " << how.high << " PEs");
+    const solution<f32> s = bicgstab(a, b, {.iterations = 5}, how);
+    for (std::size_t i = 0; i < s.residuals.size(); ++i)
+      CHECK(s.residuals[i] == Approx(expected.residuals[i]).epsilon(0.02).margin(1e-6));
+    CHECK(bicgstab(a, b, {.iterations = 5}, how, reference{}).x == s.x);
+  }
+}
+
 TEST_CASE("solver: a wafer with one line a PE, on both engines") {
   const cells size{6, 5, 21};
   const stencil a = convection(size);

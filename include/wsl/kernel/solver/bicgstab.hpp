@@ -60,6 +60,7 @@ class bicgstab_method {
  private:
   struct measuring {
     static constexpr int vectors = 6, sums = 1, operations = 1;
+    static constexpr unsigned of_update = 1 << b;
     static constexpr bool multiplies = false;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const {
@@ -74,8 +75,9 @@ class bicgstab_method {
   };
   /// The postponed update of the iteration before, then v = A p.
   struct direction {
-    static constexpr int vectors = 6, sums = 2, operations = 7, from = p, to = v;
-    static constexpr bool multiplies = true;
+    static constexpr int vectors = 6, sums = 2, operations = 7, from = p, to = v, next_from = r;
+    static constexpr unsigned of_update = 1 << x | 1 << r | 1 << p | 1 << v | 1 << t, of_product = 1 << b;
+    static constexpr bool multiplies = true, iterates = false;
     f32 along_p, along_s, along_t, beta, beta_omega, omega;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const {
@@ -103,8 +105,9 @@ class bicgstab_method {
   };
   /// s = r - alpha v, then t = A s.
   struct correction {
-    static constexpr int vectors = 6, sums = 5, operations = 6, from = r, to = t;
-    static constexpr bool multiplies = true;
+    static constexpr int vectors = 6, sums = 5, operations = 6, from = r, to = t, next_from = p;
+    static constexpr unsigned of_update = 1 << r | 1 << v, of_product = 1 << b | 1 << t;
+    static constexpr bool multiplies = true, iterates = true;
     f32 alpha;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const {
@@ -131,6 +134,7 @@ class bicgstab_method {
   };
   struct closure {
     static constexpr int vectors = 6, sums = 2, operations = 5;
+    static constexpr unsigned of_update = 1 << x | 1 << r | 1 << p | 1 << t | 1 << b;
     static constexpr bool multiplies = false;
     f32 along_p, along_s, along_t;
     template <class Cells>

@@ -16,6 +16,7 @@ template <preconditioner how_to>
 class conjugate_gradient_method {
   enum : int { x, r, p, q, inverse };  // inverse is 1 / centre
   static constexpr bool jacobi = how_to == preconditioner::jacobi;
+  static constexpr unsigned of_preconditioner = jacobi ? 1 << inverse : 0;
 
  public:
   static constexpr int vectors = jacobi ? 5 : 4;
@@ -65,6 +66,7 @@ class conjugate_gradient_method {
   struct direction {
     static constexpr int vectors = conjugate_gradient_method::vectors, sums = 1, operations = jacobi ? 3 : 2,
                          from = p, to = q;
+    static constexpr unsigned of_update = 1 << r | 1 << p | of_preconditioner, of_product = 1 << q;
     static constexpr bool multiplies = true;
     f32 beta;
     template <class Cells>
@@ -89,6 +91,7 @@ class conjugate_gradient_method {
   };
   struct correction {
     static constexpr int vectors = conjugate_gradient_method::vectors, sums = 2, operations = jacobi ? 5 : 3;
+    static constexpr unsigned of_update = 1 << x | 1 << r | 1 << p | 1 << q | of_preconditioner;
     static constexpr bool multiplies = false;
     f32 alpha;
     template <class Cells>

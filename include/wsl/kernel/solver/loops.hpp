@@ -3,7 +3,8 @@
 // vectors cell by cell (`prepare`), then multiplies A with one of them while its lines are in cache, and
 // accumulates dot products of the values in registers. So an iteration moves each vector through memory as
 // seldom as the method's dependences allow. `operations` counts the additions, multiplications and fused
-// pairs of both for each cell, beside those of the product.
+// pairs of both for each cell, beside those of the product. `of_update` are the vectors that the first part
+// takes from memory, and `of_product` those that the second one takes from there, as masks.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -28,6 +29,26 @@ struct surroundings {
   const f32 *west, *east, *north, *south;
   const f32* weights[stencil_points];
   std::ptrdiff_t steps[stencil_points];
+};
+
+/// Lines that a loop will need soon, those `ahead` words further on, and the next ones in each turn. A
+/// processor finds the next words of a few lines by itself, but not of so many, nor beyond a page. They may
+/// lie beyond the last line: nothing is read.
+class upcoming_lines {
+ public:
+  void add(const f32* line) { line_[count_++] = line + ahead; }
+  [[gnu::always_inline]] void fetch(int to, std::ptrdiff_t stride) {
+    for (int k = 0; k < count_; ++k) {
+      for (int z = 0; z < to; z += widest_lanes) __builtin_prefetch(line_[k] + z);
+      line_[k] += stride;
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t ahead = 768;
+  static constexpr std::size_t most_streams = 8;  // the vectors of a pass, and a weight
+  const f32* line_[most_streams];
+  int count_ = 0;
 };
 
 /// Some cells of all vectors, side by side: `c[r]` are those of vector r.
@@ -71,15 +92,18 @@ class lane_sums {
 };
 
 /// `count` lines of `to` cells.
-template <class Pass>
+template <class Pass, bool fetches>
 struct preparing {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first,
-                                                std::ptrdiff_t stride, int count, int to, f32* sums) {
+                                                const upcoming_lines& upcoming, std::ptrdiff_t stride,
+                                                int count, int to, f32* sums) {
     const Pass pass = given;  // a local copy, which the stores to the vectors cannot alias
     bundle<Pass::vectors> b = first;
+    [[maybe_unused]] upcoming_lines soon = upcoming;
     lane_sums<lanes, Pass::multiplies ? 0 : Pass::sums> total;
     for (int i = 0; i < count; ++i) {
+      if constexpr (fetches) soon.fetch(to, stride);
       for (std::ptrdiff_t z = 0; z < to; z += lanes)
         pass.prepare(cells_of<lanes, Pass::vectors>(b, z), total.line());
       total.end_line();
@@ -91,17 +115,19 @@ struct preparing {
 
 /// The product of A with vector Pass::from, into vector Pass::to, and the pass's sums. Weights are zero
 /// beyond the last cell.
-template <class Pass>
+template <class Pass, bool fetches>
 struct multiplying {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first,
-                                                const surroundings& around, std::ptrdiff_t stride, int count,
-                                                int to, f32* sums) {
+                                                const surroundings& around, const upcoming_lines& upcoming,
+                                                std::ptrdiff_t stride, int count, int to, f32* sums) {
     const Pass pass = given;
     bundle<Pass::vectors> b = first;
     surroundings s = around;
+    [[maybe_unused]] upcoming_lines soon = upcoming;
     lane_sums<lanes, Pass::sums> total;
     for (int i = 0; i < count; ++i) {
+      if constexpr (fetches) soon.fetch(to, stride);
       const f32* u = b.line[std::size_t{Pass::from}];
       for (std::ptrdiff_t z = 0; z < to; z += lanes) {
         const auto weight = [&](int k) __attribute__((always_inline)) -> const vec<lanes>& {
@@ -127,44 +153,53 @@ struct multiplying {
 
 }  // namespace loops
 
-template <class Pass>
+template <class Pass, bool fetches>
 inline const auto prepare_lines =
-    vector_code<loops::preparing<Pass>, const Pass&, const bundle<Pass::vectors>&, std::ptrdiff_t, int, int,
-                f32*>::best();
-template <class Pass>
+    vector_code<loops::preparing<Pass, fetches>, const Pass&, const bundle<Pass::vectors>&,
+                const upcoming_lines&, std::ptrdiff_t, int, int, f32*>::best();
+template <class Pass, bool fetches>
 inline const auto multiply_lines =
-    vector_code<loops::multiplying<Pass>, const Pass&, const bundle<Pass::vectors>&, const surroundings&,
-                std::ptrdiff_t, int, int, f32*>::best();
+    vector_code<loops::multiplying<Pass, fetches>, const Pass&, const bundle<Pass::vectors>&,
+                const surroundings&, const upcoming_lines&, std::ptrdiff_t, int, int, f32*>::best();
 
 /// A type-erased pass: only its loops are compiled for each pass, not the code around them. It must not
 /// outlive the pass.
 template <int vectors>
 struct any_pass {
   const void* self;
-  void (*prepare)(const void*, const bundle<vectors>&, std::ptrdiff_t, int, int, f32*);
+  void (*prepare)(const void*, const bundle<vectors>&, const upcoming_lines&, std::ptrdiff_t, int, int, f32*);
   /// if it has a product
-  void (*multiply)(const void*, const bundle<vectors>&, const surroundings&, std::ptrdiff_t, int, int,
-                   f32*) = nullptr;
+  void (*multiply)(const void*, const bundle<vectors>&, const surroundings&, const upcoming_lines&,
+                   std::ptrdiff_t, int, int, f32*) = nullptr;
   int from = 0, sums = 0;
-  int operations = 0;  ///< with the product's
+  int next_from = -1;                      ///< the vector of the next product, if it is known
+  bool iterates = false;                   ///< whether that is one of the next iteration
+  int operations = 0;                      ///< with the product's
+  unsigned of_update = 0, of_product = 0;  ///< vectors
 };
 
-template <class Pass>
+/// `fetches` says whether its loops fetch upcoming lines; those that do not have no code for it.
+template <bool fetches, class Pass>
 any_pass<Pass::vectors> without_type(const Pass& pass) {
   using lines = bundle<Pass::vectors>;
-  any_pass<Pass::vectors> any{
-      .self = &pass,
-      .prepare =
-          [](const void* self, const lines& first, std::ptrdiff_t stride, int count, int to, f32* sums) {
-            prepare_lines<Pass>(*static_cast<const Pass*>(self), first, stride, count, to, sums);
-          },
-      .sums = Pass::sums,
-      .operations = Pass::operations};
+  any_pass<Pass::vectors> any{.self = &pass,
+                              .prepare =
+                                  [](const void* self, const lines& first, const upcoming_lines& soon,
+                                     std::ptrdiff_t stride, int count, int to, f32* sums) {
+                                    prepare_lines<Pass, fetches>(*static_cast<const Pass*>(self), first, soon,
+                                                                 stride, count, to, sums);
+                                  },
+                              .sums = Pass::sums,
+                              .operations = Pass::operations,
+                              .of_update = Pass::of_update};
   if constexpr (Pass::multiplies) {
-    any.from = Pass::from, any.operations += stencil_points;
-    any.multiply = [](const void* self, const lines& first, const surroundings& around, std::ptrdiff_t stride,
-                      int count, int to, f32* sums) {
-      multiply_lines<Pass>(*static_cast<const Pass*>(self), first, around, stride, count, to, sums);
+    any.from = Pass::from, any.operations += stencil_points, any.of_product = Pass::of_product;
+    if constexpr (requires { Pass::next_from; })
+      any.next_from = Pass::next_from, any.iterates = Pass::iterates;
+    any.multiply = [](const void* self, const lines& first, const surroundings& around,
+                      const upcoming_lines& soon, std::ptrdiff_t stride, int count, int to, f32* sums) {
+      multiply_lines<Pass, fetches>(*static_cast<const Pass*>(self), first, around, soon, stride, count, to,
+                                    sums);
     };
   }
   return any;

@@ -30,6 +30,7 @@ class product_method {
  private:
   struct multiplication {
     static constexpr int vectors = 2, sums = 0, operations = 0, from = x, to = y;
+    static constexpr unsigned of_update = 1 << x, of_product = 1 << y;
     static constexpr bool multiplies = true;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells&, typename Cells::numbers*) const {}
@@ -80,6 +81,7 @@ class power_iteration {
  private:
   struct measure {
     static constexpr int vectors = 2, sums = 1, operations = 1;
+    static constexpr unsigned of_update = 1 << y;
     static constexpr bool multiplies = false;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const {
@@ -89,6 +91,7 @@ class power_iteration {
   /// x = y / |y|, then y = A x.
   struct iteration {
     static constexpr int vectors = 2, sums = 3, operations = 4, from = x, to = y;
+    static constexpr unsigned of_update = 1 << x | 1 << y, of_product = 0;
     static constexpr bool multiplies = true;
     f32 scale;
     template <class Cells>

@@ -256,7 +256,8 @@ class solver_on {
   void prepare(program& p, coord pe, const stencil& a) {
     const grid::lines l = own(pe);
     const int columns = l.x.size(), rows = l.y.size();
-    const grid::lines inner{{pe.x > 0, columns - (pe.x + 1 < wide_)}, {pe.y > 0, rows - (pe.y + 1 < high_)}};
+    const grid::lines inner{{wide_ > 2 || pe.x > 0, columns - (wide_ > 2 || pe.x + 1 < wide_)},
+                            {pe.y > 0, rows - (pe.y + 1 < high_)}};
     p.shape(a, {columns, rows, size_.z}, inner);
     for (int x = 0; x < columns; ++x)
       for (int y = 0; y < rows; ++y)

@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: MIT
 // The PE program of all solvers, and its layout. A method is a state machine that decides which pass comes
 // next. Every PE runs it with the same totals and so comes to the same decision without being told. In a pass
-// with a product a PE updates the lines at the rim of its block first, sends them to its neighbours, computes
-// its inner lines meanwhile, and returns to the rim when the neighbours' lines have arrived. Then the totals
-// are reduced over the fabric. The wafer's algorithm: Rocki et al., arXiv 2010.03660.
+// with a product a PE updates the lines at the rim of its block first and sends them to its neighbours. When
+// theirs have come, it goes through all of its lines once, and then the totals are reduced over the fabric.
+// The wafer's algorithm: Rocki et al., arXiv 2010.03660.
 #pragma once
 #include "../../collective/all_reduce.hpp"
-#include "../stencil/side_exchange.hpp"
+#include "../stencil/grid.hpp"
+#include "rim_exchange.hpp"
+#include "running_sum.hpp"
 #include "solution.hpp"
 #include "storage.hpp"
+#include "totals_of_all.hpp"
 
 namespace wsl::solver {
 
 inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
 /// Colors 8 to 12. The totals meet in the centre, to which the ways are half as long.
 inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums, .place = total_at::centre};
+/// Blocks are few, and their computer has colors for all of them: 8 to 55.
+inline constexpr totals_of_all joining_blocks{.first = 8, .words = most_sums};
+/// How the totals of a storage's PEs are added up.
+template <class Storage>
+constexpr auto joining_of() {
+  if constexpr (Storage::is_for_wafers) return joining;
+  else return joining_blocks;
+}
 
 /// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
 /// more iteration.
@@ -22,21 +33,6 @@ enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
 
 /// Iterations of one launch, whose results a PE keeps for the host.
 inline constexpr int most_iterations_a_launch = 64;
-
-/// Compensated summation of f32 numbers (Knuth's two-sum): the total of many lines is as exact as one of
-/// few.
-class running_sum {
- public:
-  void add(f32 x) {
-    const f32 sum = high_ + x, part = sum - high_;
-    low_ += (high_ - (sum - part)) + (x - part);
-    high_ = sum;
-  }
-  f32 value() const { return high_ + low_; }
-
- private:
-  f32 high_ = 0, low_ = 0;
-};
 
 /// The common part of the programs of all storages: a launch, and the decision after a pass. `Program` has
 /// the task `proceed`, which begins the pass that the method presents.
@@ -70,14 +66,17 @@ class solver_control {
       history_[done_++] = method.measured(), --left_;
     if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
       me.activate<&Program::proceed>();
+    else if constexpr (requires(Program& p) { p.rest(me); }) static_cast<Program*>(this)->rest(me);
   }
+
+  bool is_last_iteration() const { return left_ <= 1; }
 
   f32 totals_[most_sums]{};
 
  private:
   int left_ = 0, done_ = 0;
   f32 history_[most_iterations_a_launch]{};
-  endpoint<joining> joining_;
+  endpoint<joining_of<Storage>()> joining_;
 
  public:
   using tasks = task_list<launch<&solver_control::iterate>, launch<&solver_control::close>,
@@ -105,38 +104,45 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
  private:
   using pass = any_pass<Method::vectors>;
   void present(pe& me, void (solver_pe::*go)(pe&, const pass&)) {
-    method.present([&](const auto& p) { (this->*go)(me, without_type(p)); });
+    method.present([&](const auto& p) {
+      if constexpr (!Storage::is_for_wafers)
+        if (fetches_) return (this->*go)(me, without_type<true>(p));
+      (this->*go)(me, without_type<false>(p));
+    });
   }
 
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
+    fetches_ = has_to_fetch(me);
     present(me, &solver_pe::begin);
   }
-  void inside(pe& me) {
-    present(me, &solver_pe::go_through);
-    me.unblock<&solver_pe::at_rim>();
+  void go_on(pe& me) { present(me, &solver_pe::go_through); }
+  void go_on_together(pe& me) { go_on(me); }
+  /// The end of a launch.
+  void rest(pe& me) {
+    if (sides_.listens()) sides_.start(me, *this, then_nothing);
   }
-  void at_rim(pe& me) { present(me, &solver_pe::go_around); }
 
   void begin(pe& me, const pass& p) {
     if (p.multiply) {
       rim([&](const grid::lines& l) { prepare(p, l); });
-      sides_.start(me, *this, then<&solver_pe::at_rim>());
-      me.activate<&solver_pe::inside>();
-      me.block<&solver_pe::at_rim>();
+      crossing_ = p.from;
+      // In a row all PEs have their lines at the same time, and need not wait for each other.
+      sides_.start(me, *this,
+                   me.height() == 1 ? then<&solver_pe::go_on>() : then<&solver_pe::go_on_together>());
     } else {
       prepare(p, {{0, own_.x}, {0, own_.y}});
-      spend(me, p, own_.x * own_.y);
+      spend(me, p);
       join(me, p);
     }
   }
   void go_through(pe& me, const pass& p) {
     sweep(p);
-    spend(me, p, inner_.count());
-  }
-  void go_around(pe& me, const pass& p) {
-    rim([&](const grid::lines& l) { multiply(p, l); });
-    spend(me, p, own_.x * own_.y - inner_.count());
+    spend(me, p);
+    if (!Storage::is_for_wafers && p.next_from >= 0 && !(p.iterates && control::is_last_iteration())) {
+      crossing_ = p.next_from;
+      sides_.listen(me, *this);
+    }
     join(me, p);
   }
   void join(pe& me, const pass& p) {
@@ -144,12 +150,21 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     control::join(me, p.sums);
   }
 
-  /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
-  void spend(pe& me, const pass& p, int lines) {
-    me.spend(static_cast<u64>(p.operations) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
+  /// Whether lines are fetched ahead: if all PEs together have more than a cache holds. But where several
+  /// weights differ from line to line, a product reads from more lines than a processor can fetch at once.
+  bool has_to_fetch(const pe& me) const {
+    if constexpr (Storage::is_for_wafers) return false;
+    const std::size_t pes = static_cast<std::size_t>(me.width() * me.height());
+    int varying = 0;
+    for (int k = 0; k < stencil_points; ++k) varying += store.weight_step(k) != 0;
+    return varying < 2 && pes * own_.count() * Method::vectors * sizeof(f32) > bytes_in_cache;
   }
+  static constexpr std::size_t bytes_in_cache = 16 << 20;
 
-  /// The lines at the rim: those that neighbours need, or that need the neighbours' lines.
+  /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
+  void spend(pe& me, const pass& p) { me.spend(static_cast<u64>(p.operations) * own_.count()); }
+
+  /// The lines at the rim: those that neighbours need.
   template <class F>
   void rim(F f) {
     f({{0, inner_.x.from}, {0, own_.y}});
@@ -160,17 +175,18 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
 
   // Plane after plane. The product is one plane and one line behind the update that it needs, so a tile's
   // lines of a few planes stay in cache. Every other pass goes backward and starts with the lines that the
-  // pass before it used last.
+  // pass before it used last. The rim has been updated already.
   void sweep(const pass& p) {
-    const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
+    const int planes = own_.x, tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
     backward_ = !backward_;
-    const auto plane = [&](int i) { return backward_ ? inner_.x.to - 1 - i : inner_.x.from + i; };
-    for (int y = inner_.y.from; y < inner_.y.to; y += tile) {
-      const bool last = y + tile >= inner_.y.to;
-      const grid::range ahead{y, last ? inner_.y.to : y + tile},
-          behind{y == inner_.y.from ? y : y - 1, last ? inner_.y.to : y + tile - 1};
+    const auto plane = [&](int i) { return backward_ ? planes - 1 - i : i; };
+    for (int y = 0; y < own_.y; y += tile) {
+      const bool last = y + tile >= own_.y;
+      const grid::range ahead{y, last ? own_.y : y + tile},
+          behind{y == 0 ? 0 : y - 1, last ? own_.y : y + tile - 1};
       for (int i = 0; i <= planes; ++i) {
-        if (i < planes) prepare(p, {{plane(i), plane(i) + 1}, ahead});
+        if (i < planes && inner_.x.has(plane(i)))
+          prepare(p, {{plane(i), plane(i) + 1}, grid::overlap(ahead, inner_.y)});
         if (i > 0) multiply(p, {{plane(i - 1), plane(i - 1) + 1}, behind});
       }
     }
@@ -179,7 +195,8 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
 
   void prepare(const pass& p, const grid::lines& l) {
     each_plane(p, l, [&](int x, f32* sums) {
-      p.prepare(p.self, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+      p.prepare(p.self, lines_at(x, l.y.from), vectors_ahead(p.of_update, x, l.y.from), store.stride(),
+                l.y.size(), whole_vectors(own_.z), sums);
     });
   }
   void multiply(const pass& p, const grid::lines& l) {
@@ -192,7 +209,12 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
                      {}};
       for (int k = 0; k < stencil_points; ++k)
         s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
-      p.multiply(p.self, lines_at(x, l.y.from), s, store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+      upcoming_lines soon = vectors_ahead(p.of_product, x, l.y.from);
+      if (fetches_)
+        for (int k = 0; k < stencil_points; ++k)
+          if (s.steps[k]) soon.add(s.weights[k]);
+      p.multiply(p.self, lines_at(x, l.y.from), s, soon, store.stride(), l.y.size(), whole_vectors(own_.z),
+                 sums);
     });
   }
   template <class F>
@@ -203,6 +225,12 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
       f(x, sums);
       for (int k = 0; k < p.sums; ++k) sums_[k].add(sums[k]);
     }
+  }
+  upcoming_lines vectors_ahead(unsigned vectors, int x, int y) {
+    upcoming_lines soon;
+    for (int v = 0; fetches_ && v < Method::vectors; ++v)
+      if (vectors >> v & 1) soon.add(store.line(v, x, y));
+    return soon;
   }
   bundle<Method::vectors> lines_at(int x, int y) {
     bundle<Method::vectors> b;
@@ -216,28 +244,20 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     if (piece >= (along_x ? 1 : own_.x)) return {};
     const int place = (far ? (along_x ? own_.x : own_.y) : -1) + (beyond ? 0 : far ? -1 : 1);
     const std::ptrdiff_t words = (along_x ? own_.y - 1 : 0) * store.stride() + own_.z;
-    return {along_x ? store.line(crossing(), place, 0) : store.line(crossing(), piece, place),
+    return {along_x ? store.line(crossing_, place, 0) : store.line(crossing_, piece, place),
             static_cast<std::size_t>(words)};
   }
-  /// The vector that A is applied to.
-  int crossing() {
-    int from = 0;
-    method.present([&]<class Pass>(const Pass&) {
-      if constexpr (Pass::multiplies) from = Pass::from;
-    });
-    return from;
-  }
-
   cells own_;          // lines in x and y, cells in z
-  grid::lines inner_;  // those whose neighbours are all on this PE
+  grid::lines inner_;  // those that no neighbour needs
   bool backward_ = false;
+  bool fetches_ = false;
   running_sum sums_[most_sums];
-  side_exchange<halo, solver_pe> sides_;
+  int crossing_ = 0;  // the vector whose lines travel
+  rim_exchange<halo, solver_pe> sides_;
 
  public:
-  using tasks =
-      task_list<typename control::tasks, local<&solver_pe::proceed>, long_running<local<&solver_pe::inside>>,
-                local<&solver_pe::at_rim>, use<&solver_pe::sides_>>;
+  using tasks = task_list<typename control::tasks, local<&solver_pe::proceed>, local<&solver_pe::go_on>,
+                          long_running<local<&solver_pe::go_on_together>>, use<&solver_pe::sides_>>;
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
@@ -251,7 +271,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
       l.place<solver_pe<Method, Storage>>(columns(x, edge, 2).rows(y, edge, 2));
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
-  joining.wire(l);
+  joining_of<Storage>().wire(l);
   return l;
 }
 
