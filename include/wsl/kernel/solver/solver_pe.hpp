@@ -7,7 +7,7 @@
 #pragma once
 #include "../../collective/all_reduce.hpp"
 #include "../stencil/grid.hpp"
-#include "rim_exchange.hpp"
+#include "../stencil/side_exchange.hpp"
 #include "running_sum.hpp"
 #include "solution.hpp"
 #include "storage.hpp"
@@ -253,7 +253,7 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
   bool fetches_ = false;
   running_sum sums_[most_sums];
   int crossing_ = 0;  // the vector whose lines travel
-  rim_exchange<halo, solver_pe> sides_;
+  side_exchange<halo, solver_pe> sides_;
 
  public:
   using tasks = task_list<typename control::tasks, local<&solver_pe::proceed>, local<&solver_pe::go_on>,

@@ -3,6 +3,9 @@
 // its own pace. The numbers that cross a side lie in one or more pieces of memory that the owner names, so
 // whole lines travel without a copy. It is a member of the PE program, with `use<&wave_pe::sides>` in its
 // table. See kernel/wave25/wave_pe.hpp and kernel/solver/solver_pe.hpp.
+//
+// A PE may listen before it has anything to send, while its neighbours still compute: long lines for which
+// their receiver waits go from memory to memory at once.
 #pragma once
 #include <span>
 #include <utility>
@@ -17,16 +20,31 @@ namespace wsl {
 template <auto halo, class Owner>
 class side_exchange {
  public:
+  /// Receives what the neighbours will send next. Then this PE must send as well before its launch ends, for
+  /// its neighbours may listen, too.
+  void listen(pe& me, Owner& owner) {
+    owner_ = &owner, open_ = 8, listens_ = true;
+    hear<east>(me), hear<west>(me), hear<north>(me), hear<south>(me);
+  }
+  bool listens() const { return listens_; }
+  /// Sends, and receives if the PE has not listened; `done` happens when all is there.
   void start(pe& me, Owner& owner, completion done) {
-    owner_ = &owner, done_ = done, open_ = 8;
-    begin<east>(me), begin<west>(me), begin<north>(me), begin<south>(me);
+    done_ = done;
+    if (!listens_) owner_ = &owner, open_ = 8;
+    const bool hears = std::exchange(listens_, false);
+    begin<east>(me, hears), begin<west>(me, hears), begin<north>(me, hears), begin<south>(me, hears);
   }
 
  private:
   template <port side>
-  void begin(pe& me) {
-    pieces_out_[index_of(side)] = pieces_in_[index_of(side)] = 0;
+  void begin(pe& me, bool hears) {
+    pieces_out_[index_of(side)] = 0;
     send<side>(me);
+    if (!hears) hear<side>(me);
+  }
+  template <port side>
+  void hear(pe& me) {
+    pieces_in_[index_of(side)] = 0;
     receive<side>(me);
   }
   // The completion of an operation starts the next. An activation is one bit, so each of the eight directions
@@ -51,6 +69,7 @@ class side_exchange {
 
   Owner* owner_ = nullptr;
   completion done_{};
+  bool listens_ = false;
   int open_ = 0;                          ///< directions that are not done yet
   int pieces_out_[5]{}, pieces_in_[5]{};  ///< the number of pieces begun, by side
   f32 unused_ = 0;
