@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "../unit/kernel/stencil_updates.hpp"
@@ -153,6 +154,44 @@ TEST_CASE("waves on ranks are those of one process") {
     CHECK(other.field() == alone.field());
     CHECK(other.trace(1) == alone.trace(1));
   }
+}
+
+TEST_CASE("what fails on one rank while a simulation is made fails on all of them") {
+  const int rank = mpi::world().who.rank(), ranks = mpi::world().size();
+  const auto says = [](auto make) -> std::string {
+    try {
+      make();
+    } catch (const std::exception& e) { return e.what(); }
+    return {};
+  };
+  // Only one of them has the last planes of a model that cannot be read.
+  wave25::problem p = some_waves(wave25::border::reflects);
+  p.velocity.clear();
+  p.model = {2000, 2000, 1, [](const grid::lines& l, std::span<f32> to) {
+               if (l.x.to > 36) throw std::runtime_error("the last planes are missing");
+               std::fill(to.begin(), to.end(), 2000.f);
+             }};
+  p.sources.clear(), p.receivers.clear();
+  const wave25::options how{.wide = 4, .depth = 1, .threads = 1};
+  CHECK(says([&] { wave25::simulation{p, how, mpi::world()}; }) == "the last planes are missing");
+  // The last one has too little memory for its part, of the wave's grid and of a stencil's.
+  const auto has_no_room = [&](auto make) {
+    std::string text;
+    {
+      std::optional<data_limit> limit;
+      if (rank == ranks - 1) limit.emplace(u64{16} << 20);
+      text = says(make);
+    }
+    const bool alone = ranks == 1 || rank == ranks - 1;
+    CHECK((alone ? text == "std::bad_alloc" : text.find("has not enough memory") != text.npos));
+  };
+  if (has_sanitizer) return;
+  const wave25::problem large{.size = {128, 512, 256}};
+  has_no_room([&] { wave25::simulation{large, {.wide = 4, .depth = 1, .threads = 1}, mpi::world()}; });
+  has_no_room([&] {
+    stencils::simulation<from_the_west>({128, 512, 256}, stencils::boundary::fixed,
+                                        {.wide = 4, .depth = 1, .threads = 1}, mpi::world());
+  });
 }
 
 TEST_CASE("waves in other media on ranks are those of one process") {

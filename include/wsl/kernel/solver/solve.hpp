@@ -15,8 +15,8 @@
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/type_name.hpp"
+#include "../each_own_pe.hpp"
 #include "../pe_a_thread.hpp"
-#include "agreement.hpp"
 #include "bicgstab.hpp"
 #include "conjugate_gradient.hpp"
 #include "mixed_pe.hpp"
@@ -56,7 +56,7 @@ class solver_on {
         high_(high),
         fabric_(plan<Method, Storage>(checked(target), wide, high), engine) {
     scale_ = power_of_two_above(a);
-    each_own_pe<program>(fabric_, [&](program& p, coord pe) { prepare(p, pe, a); });
+    kernel::each_own_pe<program>(fabric_, [&](program& p, coord pe) { prepare(p, pe, a); });
   }
 
   int wide() const { return wide_; }
@@ -279,7 +279,7 @@ class solver_on {
     });
   }
 
-  agreement processes_;
+  kernel::agreement processes_;
   cells size_;
   int wide_, high_;
   fabric fabric_;

@@ -14,7 +14,8 @@
 #include <string_view>
 
 #include "../../fabric/host_gather.hpp"
-#include "agreement.hpp"
+#include "../each_own_pe.hpp"
+#include "../pe_a_thread.hpp"
 #include "dense_inverse.hpp"
 #include "grid_system.hpp"
 #include "krylov_bicgstab.hpp"
@@ -74,12 +75,12 @@ class sparse_solver {
   template <class Method, class Engine = threaded>
   sparse_solver(const sparse_matrix& a, Method method, const sparse_options& how = {},
                 const Engine& engine = {})
-      : sparse_solver(engine, system_of(a, method, how, agreement(engine)), method, how) {}
+      : sparse_solver(engine, system_of(a, method, how, kernel::agreement(engine)), method, how) {}
   /// For a system from a grid, whose matrix is made as it is needed; only these have a multigrid.
   template <class Method, class Engine = threaded>
   sparse_solver(const grid_system& g, Method method, const sparse_options& how = {},
                 const Engine& engine = {})
-      : sparse_solver(engine, system_of(g, method, how, agreement(engine)), method, how) {}
+      : sparse_solver(engine, system_of(g, method, how, kernel::agreement(engine)), method, how) {}
 
   int unknowns() const { return shares_.front().whole(); }
   int pes() const { return shares_.front().pes(); }
@@ -150,7 +151,8 @@ class sparse_solver {
                                              : &solve_system<f64, f32, Method>;
   }
   template <class Matrix, class Method>
-  static void require_same(const Matrix& a, Method, const sparse_options& how, const agreement& processes) {
+  static void require_same(const Matrix& a, Method, const sparse_options& how,
+                           const kernel::agreement& processes) {
     processes.require_same("matrix, method or option of a solver", [&](support::fingerprint& f) {
       const std::string_view name = Method::name;
       a.describe(f), how.describe(f), f.add(name.data(), name.size());
@@ -158,7 +160,7 @@ class sparse_solver {
   }
   template <class Method>
   static system system_of(const sparse_matrix& a, Method method, const sparse_options& how,
-                          const agreement& processes) {
+                          const kernel::agreement& processes) {
     require_same(a, method, how, processes);
     a.require_system();
     if (Method::needs_symmetry && !a.is_symmetric())
@@ -168,7 +170,7 @@ class sparse_solver {
   }
   template <class Method>
   static system system_of(const grid_system& g, Method method, const sparse_options& how,
-                          const agreement& processes) {
+                          const kernel::agreement& processes) {
     require_same(g, method, how, processes);
     return {g.matrix(), g.is_singular(), g.finest()};
   }
@@ -193,7 +195,7 @@ class sparse_solver {
 
   sparse_options how_;
   bool has_null_space_;
-  agreement processes_;
+  kernel::agreement processes_;
   krylov_pe::settings set_;
   std::vector<row_source> matrices_, downs_,
       ups_;                        // by level; the last matrix is an inverse if there are more
@@ -316,7 +318,7 @@ inline void sparse_solver::build(const row_source& a, const std::optional<grid_l
       for (int part = 0; part < plan.corrections(); ++part) l.inverse[part] = vectors++;
       plan.levels.push_back(l);
     }
-  each_own_pe<krylov_pe>(*fabric_, [&](krylov_pe& p, coord c) {
+  kernel::each_own_pe<krylov_pe>(*fabric_, [&](krylov_pe& p, coord c) {
     p.set = set_, p.unknowns = a.rows;
     for (std::size_t level = 0; level < matrices_.size(); ++level)
       p.spaces.push_back({shares_[level].size(c.x), ghosts_[level][static_cast<std::size_t>(c.x)]});

@@ -15,7 +15,7 @@ struct cell_source {
   /// support::fingerprint_of_blocks of all cells as f32, z fastest, then y
   u64 fingerprint = 0;
   /// Gives the numbers of the cells of some lines along z: z fastest, then y. Several threads call it at the
-  /// same time. An exception ends the making of a simulation.
+  /// same time. An exception ends the making of a simulation, on all ranks.
   std::function<void(const lines&, std::span<f32>)> read;
 
   explicit operator bool() const { return static_cast<bool>(read); }

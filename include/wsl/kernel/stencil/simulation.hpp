@@ -18,6 +18,7 @@
 #include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/fingerprint.hpp"
+#include "../each_own_pe.hpp"
 #include "../pe_a_thread.hpp"
 #include "array_fingerprint.hpp"
 #include "blocking.hpp"
@@ -379,7 +380,7 @@ class simulation_on {
         processes_(engine) {
     kernel::require_same(engine, "grid, sides or sharing of a stencil",
                          [&] { return detail::fingerprint_of(plan_); });
-    fabric_.template prepare<program>(all, [&](program& p, coord pe) { p.here.prepare(plan_, pe); });
+    kernel::each_own_pe<program>(fabric_, [&](program& p, coord pe) { p.here.prepare(plan_, pe); });
   }
 
  private:

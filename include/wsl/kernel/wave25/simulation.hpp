@@ -16,6 +16,7 @@
 #include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
+#include "../each_own_pe.hpp"
 #include "../pe_a_thread.hpp"
 #include "../stencil/array_fingerprint.hpp"
 #include "../stencil/state_on_pes.hpp"
@@ -107,8 +108,8 @@ class simulation_on {
       f.add(fingerprint_of(problem_)), f.add(cut_.wide), f.add(cut_.high), f.add(cut_.depth);
       return f.value();
     });
-    fabric_.template prepare<program>(all,
-                                      [&](program& one, coord pe) { one.here.prepare(problem_, cut_, pe); });
+    kernel::each_own_pe<program>(fabric_,
+                                 [&](program& one, coord pe) { one.here.prepare(problem_, cut_, pe); });
     each_tile([&](tile<Storage>& t, coord pe) {
       for (station& s : t.stations()) {
         if (s.gives) givers_.push_back(&s);
