@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What each process does for its own PEs, such as getting their memory, may fail on one of them alone, and
-// the others would wait for it. With `mpi::world()` as the engine all of them learn of the first failure; with
-// any other engine this costs nothing.
+// the others would wait for it. With `mpi::world()` as the engine all learn of the first failure; with any
+// other engine this costs nothing.
 #pragma once
 #include <exception>
 #include <mutex>
