@@ -101,8 +101,8 @@ struct all_to_all {
       color<T> out() const { return {course.color_of(course.where.root == 0, ahead)}; }
       color<T> in() const { return {course.color_of(course.where.root == 0, ahead + 1)}; }
       int size() const { return behind + ahead + 1; }
-      /// Whether each block has an operation of its own, which leaves its words in order: with two PEs anyway,
-      /// and where an operation more costs little.
+      /// Whether each block has an operation of its own, which leaves its words in order: with two PEs, and
+      /// where an operation more costs little.
       bool one_by_one(int length) const { return size() == 2 || length >= long_block; }
       /// Of an array, n blocks from the ith on, in the order in which blocks travel: the first is that of the
       /// PE at the far end.

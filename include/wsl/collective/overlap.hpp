@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether two arrays of a PE share an element: a collective that sends one while it fills the other would send
-// words that have just arrived.
+// Whether two arrays of a PE share an element: a collective that sends one while it fills the other would
+// send words that have just arrived.
 #pragma once
 #include <cstdint>
 #include <numeric>
