@@ -55,6 +55,8 @@ struct footprint {
 
 namespace recorder {
 
+inline constexpr std::size_t most_offsets = 1000;  ///< more than anyone writes
+
 /// A number of a cell: no value, but where it came from.
 class value {
  public:
@@ -129,6 +131,13 @@ class value {
     if (a.to_) ++a.to_->operations.roots;
     return {a.to_, origin::other};
   }
+  template <class... Offset>
+  constexpr value operator()(Offset...) const {
+    static_assert(sizeof...(Offset) > most_offsets,
+                  "wsl: a scalar of a stencil is a number, without offsets; what has them are fields and "
+                  "coefficients, which are the arguments before");
+    return {to_, origin::other};
+  }
   template <class Other>
     requires(!std::same_as<Other, value>)
   constexpr explicit operator Other() const {
@@ -160,13 +169,37 @@ class value {
   origin from_ = origin::given;
 };
 
-/// A coefficient: `k(0, 1)`.
+template <class... Offset>
+concept whole_numbers = (std::integral<Offset> && ...);
+
+/// A coefficient: `k(0, 1)`. What else may be written for it is an error that says what to write.
 class coefficient {
  public:
   constexpr explicit coefficient(footprint* to) : to_(to) {}
   constexpr value operator()(std::integral auto... offset) const {
     if (note({static_cast<int>(offset)...}) > 0) to_->coefficients_around = true;
     return {to_, value::origin::line};
+  }
+  template <class... Offset>
+    requires(!whole_numbers<Offset...>)
+  constexpr value operator()(Offset...) const {
+    static_assert(whole_numbers<Offset...>,
+                  "wsl: the offsets of a neighbour in a stencil are whole numbers, as in u(-1, 0)");
+    return {to_, value::origin::line};
+  }
+  template <class... Offset>
+  constexpr value before(Offset...) const {
+    static_assert(sizeof...(Offset) > most_offsets,
+                  "wsl: a coefficient of a stencil stays what it is, and only a field has values of the step "
+                  "before");
+    return {to_, value::origin::line};
+  }
+  template <class Offset>
+  constexpr const coefficient& operator[](Offset) const {
+    static_assert(sizeof(Offset) == 0,
+                  "wsl: a neighbour in a stencil has its offsets in round brackets: u(i), u(i, j) or "
+                  "u(i, j, k)");
+    return *this;
   }
 
  protected:
@@ -191,6 +224,7 @@ class coefficient {
 class field : public coefficient {
  public:
   using coefficient::coefficient;
+  using coefficient::operator();
   constexpr value operator()(std::integral auto... offset) const {
     note({static_cast<int>(offset)...});
     return {to_, value::origin::line};
@@ -201,6 +235,38 @@ class field : public coefficient {
     return {to_, value::origin::line};
   }
 };
+
+/// Fields and coefficients without offsets are no numbers.
+template <class A, class B>
+concept one_lacks_offsets = std::derived_from<A, coefficient> || std::derived_from<B, coefficient>;
+template <class A, class B>
+constexpr value must_have_offsets() {
+  static_assert(
+      !one_lacks_offsets<A, B>,
+      "wsl: a field or coefficient of a stencil is a number with the offsets of a neighbour only: the "
+      "cell's own is u(0), u(0, 0) or u(0, 0, 0)");
+  return 0;
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator+(const A&, const B&) {
+  return must_have_offsets<A, B>();
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator-(const A&, const B&) {
+  return must_have_offsets<A, B>();
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator*(const A&, const B&) {
+  return must_have_offsets<A, B>();
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator/(const A&, const B&) {
+  return must_have_offsets<A, B>();
+}
 
 }  // namespace recorder
 
@@ -214,6 +280,15 @@ template <class Result>
 inline constexpr int results_in = 1;
 template <several_values Result>
 inline constexpr int results_in<Result> = static_cast<int>(std::tuple_size_v<Result>);
+template <>
+inline constexpr int results_in<void> = 0;
+/// Whether all of them are numbers.
+template <class Result>
+inline constexpr bool are_numbers = std::is_void_v<Result> || std::convertible_to<Result, recorder::value>;
+template <several_values Result>
+inline constexpr bool are_numbers<Result> = []<std::size_t... i>(std::index_sequence<i...>) {
+  return (are_numbers<std::tuple_element_t<i, Result>> && ...);
+}(std::make_index_sequence<std::tuple_size_v<Result>>{});
 
 template <std::size_t i, class Result>
 [[gnu::always_inline]] constexpr const auto& result(const Result& all) {
@@ -263,6 +338,9 @@ constexpr footprint checked_footprint() {
   static_assert(results_in<result_type> == in.fields,
                 "wsl: the update of a stencil returns one new value for each field, several of them as a "
                 "std::tuple");
+  static_assert(are_numbers<result_type>,
+                "wsl: the new values that the update of a stencil returns are numbers, no conditions and no "
+                "fields without offsets: select(condition, 1, 0) is the number of a condition");
   static_assert(
       constant<update, in>,
       "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
