@@ -49,7 +49,8 @@ struct footprint {
   int loads = 0;                     ///< neighbours read
   operation_count operations;
 
-  // what is wrong
+  // what is wrong; an update that is wrong in any way becomes no program, so that compilers say it once
+  bool is_wrong = false;
   bool mixed_dimensions = false, too_many_dimensions = false, before_elsewhere = false;
 };
 
@@ -103,6 +104,7 @@ class value {
           sizeof(Other) == 0,
           "wsl: the update of a stencil cannot branch on the value of a cell, since it is called on "
           "several cells at a time: compute both ways and take select(condition, one, other)");
+      if (to) to->is_wrong = true;
       return {};
     }
 
@@ -136,6 +138,7 @@ class value {
     static_assert(sizeof...(Offset) > most_offsets,
                   "wsl: a scalar of a stencil is a number, without offsets; what has them are fields and "
                   "coefficients, which are the arguments before");
+    if (to_) to_->is_wrong = true;
     return {to_, origin::other};
   }
   template <class Other>
@@ -146,6 +149,7 @@ class value {
         "wsl: the update of a stencil cannot turn the value of a cell into a plain number, since it "
         "is called on several cells at a time: declare its variables auto, and use min, max, abs, "
         "sqrt and select without std::");
+    if (to_) to_->is_wrong = true;
     return {};
   }
 
@@ -180,11 +184,13 @@ class coefficient {
     if (note({static_cast<int>(offset)...}) > 0) to_->coefficients_around = true;
     return {to_, value::origin::line};
   }
+  constexpr footprint* record() const { return to_; }
   template <class... Offset>
     requires(!whole_numbers<Offset...>)
   constexpr value operator()(Offset...) const {
     static_assert(whole_numbers<Offset...>,
                   "wsl: the offsets of a neighbour in a stencil are whole numbers, as in u(-1, 0)");
+    to_->is_wrong = true;
     return {to_, value::origin::line};
   }
   template <class... Offset>
@@ -192,6 +198,7 @@ class coefficient {
     static_assert(sizeof...(Offset) > most_offsets,
                   "wsl: a coefficient of a stencil stays what it is, and only a field has values of the step "
                   "before");
+    to_->is_wrong = true;
     return {to_, value::origin::line};
   }
   template <class Offset>
@@ -199,6 +206,7 @@ class coefficient {
     static_assert(sizeof(Offset) == 0,
                   "wsl: a neighbour in a stencil has its offsets in round brackets: u(i), u(i, j) or "
                   "u(i, j, k)");
+    to_->is_wrong = true;
     return *this;
   }
 
@@ -240,32 +248,34 @@ class field : public coefficient {
 template <class A, class B>
 concept one_lacks_offsets = std::derived_from<A, coefficient> || std::derived_from<B, coefficient>;
 template <class A, class B>
-constexpr value must_have_offsets() {
+constexpr value must_have_offsets(const A& a, const B& b) {
   static_assert(
       !one_lacks_offsets<A, B>,
       "wsl: a field or coefficient of a stencil is a number with the offsets of a neighbour only: the "
       "cell's own is u(0), u(0, 0) or u(0, 0, 0)");
+  if constexpr (std::derived_from<A, coefficient>) a.record()->is_wrong = true;
+  if constexpr (std::derived_from<B, coefficient>) b.record()->is_wrong = true;
   return 0;
 }
 template <class A, class B>
   requires one_lacks_offsets<A, B>
-constexpr value operator+(const A&, const B&) {
-  return must_have_offsets<A, B>();
+constexpr value operator+(const A& a, const B& b) {
+  return must_have_offsets(a, b);
 }
 template <class A, class B>
   requires one_lacks_offsets<A, B>
-constexpr value operator-(const A&, const B&) {
-  return must_have_offsets<A, B>();
+constexpr value operator-(const A& a, const B& b) {
+  return must_have_offsets(a, b);
 }
 template <class A, class B>
   requires one_lacks_offsets<A, B>
-constexpr value operator*(const A&, const B&) {
-  return must_have_offsets<A, B>();
+constexpr value operator*(const A& a, const B& b) {
+  return must_have_offsets(a, b);
 }
 template <class A, class B>
   requires one_lacks_offsets<A, B>
-constexpr value operator/(const A&, const B&) {
-  return must_have_offsets<A, B>();
+constexpr value operator/(const A& a, const B& b) {
+  return must_have_offsets(a, b);
 }
 
 }  // namespace recorder
@@ -296,6 +306,9 @@ template <std::size_t i, class Result>
   else return all;
 }
 
+/// What an update returns that cannot be called.
+struct not_called {};
+
 /// Calls an update on fields, coefficients and scalars that functions make from their numbers.
 template <takes in, class Update, class Fields, class Coefficients, class Scalars>
 [[gnu::always_inline, gnu::flatten]] constexpr auto call(const Update& update, const Fields& fields,
@@ -308,7 +321,9 @@ template <takes in, class Update, class Fields, class Coefficients, class Scalar
                    requires { update(fields(f)..., coefficients(c)..., scalars(s)...); },
                    "wsl: the update of a stencil has an argument for each field, then one for each "
                    "coefficient, then one for each scalar, as takes{.fields, .coefficients, .scalars} says");
-               return update(fields(f)..., coefficients(c)..., scalars(s)...);
+               if constexpr (requires { update(fields(f)..., coefficients(c)..., scalars(s)...); })
+                 return update(fields(f)..., coefficients(c)..., scalars(s)...);
+               else return not_called{};
              }(std::make_index_sequence<std::size_t(in.fields)>{},
                std::make_index_sequence<std::size_t(in.coefficients)>{},
                std::make_index_sequence<std::size_t(in.scalars)>{});
@@ -335,29 +350,43 @@ constexpr footprint checked_footprint() {
   static_assert(in.fields >= 1 && in.fields <= most_fields && in.coefficients >= 0 && in.scalars >= 0,
                 "wsl: a stencil has 1 to 8 fields");
   using result_type = decltype(recorded<update, in>(std::declval<footprint&>()));
-  static_assert(results_in<result_type> == in.fields,
-                "wsl: the update of a stencil returns one new value for each field, several of them as a "
-                "std::tuple");
-  static_assert(are_numbers<result_type>,
-                "wsl: the new values that the update of a stencil returns are numbers, no conditions and no "
-                "fields without offsets: select(condition, 1, 0) is the number of a condition");
-  static_assert(
-      constant<update, in>,
-      "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
-      "captures, and calls constexpr functions only");
-  if constexpr (constant<update, in>) {
-    constexpr footprint found = record<update, in>();
-    static_assert(!found.too_many_dimensions,
-                  "wsl: neighbours in a stencil have one offset for each axis, u(i), u(i, j) or u(i, j, k)");
-    static_assert(!found.mixed_dimensions,
-                  "wsl: all neighbours in a stencil have the same number of offsets");
-    static_assert(found.dimensions > 0, "wsl: the update of a stencil reads at least one cell");
-    static_assert(!found.before_elsewhere,
-                  "wsl: of the values of the step before, the update of a stencil reads only its own cell's, "
-                  "u.before(0, 0), because the new value replaces it");
-    return found;
-  } else {
-    return {};
+  footprint wrong;
+  wrong.is_wrong = true;
+  if constexpr (std::same_as<result_type, not_called>) return wrong;
+  else {
+    constexpr bool is_complete = results_in<result_type> == in.fields, has_numbers = are_numbers<result_type>,
+                   is_constant = constant<update, in>;
+    static_assert(is_complete,
+                  "wsl: the update of a stencil returns one new value for each field, several of them as a "
+                  "std::tuple");
+    static_assert(
+        has_numbers,
+        "wsl: the new values that the update of a stencil returns are numbers, no conditions and no "
+        "fields without offsets: select(condition, 1, 0) is the number of a condition");
+    static_assert(
+        is_constant,
+        "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
+        "captures, and calls constexpr functions only");
+    if constexpr (is_complete && has_numbers && is_constant) {
+      constexpr footprint found = record<update, in>();
+      static_assert(
+          !found.too_many_dimensions,
+          "wsl: neighbours in a stencil have one offset for each axis, u(i), u(i, j) or u(i, j, k)");
+      static_assert(!found.mixed_dimensions,
+                    "wsl: all neighbours in a stencil have the same number of offsets");
+      static_assert(found.dimensions > 0 || found.is_wrong,
+                    "wsl: the update of a stencil reads at least one cell");
+      static_assert(
+          !found.before_elsewhere,
+          "wsl: of the values of the step before, the update of a stencil reads only its own cell's, "
+          "u.before(0, 0), because the new value replaces it");
+      footprint all = found;
+      all.is_wrong |= found.too_many_dimensions || found.mixed_dimensions || found.dimensions == 0 ||
+                      found.before_elsewhere;
+      return all;
+    } else {
+      return wrong;
+    }
   }
 }
 
