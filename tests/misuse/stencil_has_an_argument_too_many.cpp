@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// says in 16 lines: wsl: the update of a stencil has an argument for each field, then one for each coefficient
+// says in 16 lines: wsl: the update of a stencil has an argument for each field
 // lines: 36
 #include <wsl/kernel/stencil.hpp>
 using namespace wsl;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// says in 16 lines: wsl: a coefficient of a stencil stays what it is, and only a field has values of the step before
+// says in 16 lines: wsl: a coefficient of a stencil stays what it is
 // lines: 60
 #include <wsl/kernel/stencil.hpp>
 using namespace wsl;
