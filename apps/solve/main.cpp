@@ -103,7 +103,9 @@ int solve_with(Method method, const options& o, const linear_system& system) {
             "constants are in the null space: x has the mean 0, and the mean of b, {:.6g}, is left out",
             found.removed_mean);
     print("ending", "{}",
-          found.converged() && !is_right ? text(ending::as_exact_as_numbers) : text(found.how));
+          text(!found.converged() || is_right        ? found.how
+               : o.how.numbers == arithmetic::in_f32 ? ending::as_exact_as_numbers
+                                                     : ending::as_exact_as_f64));
     x.all.push_back(found.x);
     found.x = {};
     all.push_back(std::move(found));

@@ -472,6 +472,25 @@ void require_outputs(const options& o) {
           : "give receivers (--receiver, --receiver-line), --snapshot-every or --checkpoint-every");
 }
 
+/// Refuses a source that stays silent until the run ends: its records would be zeros.
+void require_sound(const words& w, const options& o) {
+  const source& s = o.problem.sources[0];
+  const f64 step = o.problem.time_step(), end = static_cast<f64>(o.steps) * step;
+  if (!s.wavelet.empty()) {
+    const auto last = s.wavelet.begin() + std::min<std::ptrdiff_t>(std::ssize(s.wavelet), o.steps);
+    if (std::all_of(s.wavelet.begin(), last, [](f32 x) { return x == 0; }))
+      bad_argument("--wavelet-file: {} is zero until the run ends after {:g} s ({} steps): give more --steps",
+                   w.wavelet_file, end, o.steps);
+    return;
+  }
+  const f64 rise = 1.2 / s.peak_hz, begin = s.delay - rise;  // before that it has no digit of f32
+  if (w.wavelet == "ricker" && begin > end)
+    bad_argument(
+        "--delay: the wavelet, whose peak is at {:g} s, begins after {:g} s, and the run ends after "
+        "{:g} s ({} steps): give --steps {:.0f} or more, which hold all of it, or a smaller --delay",
+        s.delay, begin, end, o.steps, std::ceil((s.delay + rise) / step));
+}
+
 /// Reads what the time step and the grid decide about.
 void finish(const words& w, options& o, const run_grid& grid, const cells& at) {
   problem& p = o.problem;
@@ -480,6 +499,7 @@ void finish(const words& w, options& o, const run_grid& grid, const cells& at) {
   if (!w.source_at.empty()) p.sources[0].place = point{w.source_at[0], w.source_at[1], w.source_at[2]};
   receivers(w, p);
   p.check();
+  if (o.steps > 0) require_sound(w, o);
   check_resources(o);
   if (w.shots.empty() && o.shots_at_a_time > 1)
     bad_argument("--shots-at-a-time: there is one shot: give a list (--shots), or leave it out");

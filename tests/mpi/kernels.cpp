@@ -95,6 +95,38 @@ void write_together(Simulation& s, const std::string& name) {
   write_checkpoint(s, file), file.finish();
 }
 
+/// A file of the last rank that ends while it is read is the failure of all: in its beginning, in the part of
+/// which it makes the checksum, and in its cells.
+template <class Simulation>
+void one_cannot_read(Simulation& s, const std::string& bytes, const common_folder& folder) {
+  const auto who = mpi::world().who;
+  if (who.size() == 1) return;
+  const bool is_last = who.rank() == who.size() - 1;
+  const std::string own = folder.file(is_last ? "last" : "others");
+  const auto cut_to = [&](std::size_t size, auto read) {
+    who.sum(0);
+    if (is_last || who.root()) support::write_whole_file(own, bytes);
+    who.sum(0);
+    const support::file_reader from(own);
+    if (is_last) std::filesystem::resize_file(own, size);
+    INFO(size << " of " << bytes.size() << " bytes");
+    CHECK_THROWS_WITH(read(from), Catch::Contains("wsl: cannot read " + folder.file("last") +
+                                                  ": it ends too early: it was cut short while it was read "
+                                                  "(on the process that runs PE("));
+  };
+  for (const std::size_t size : {std::size_t{0}, std::size_t{24}, bytes.size() - 9})
+    cut_to(size, [&](const support::file_reader& from) { read_checkpoint(s, from); });
+  if constexpr (requires { s.of().receivers; }) {
+    namespace checks = wave25::checks;
+    const checks::bytes_reader whole(bytes);
+    auto in = checks::opened(whole, bytes, checks::of_wave25, wave25::fingerprint_of(s.of()));
+    checks::saved_state saved = checks::saved_in(in, s.of());
+    cut_to(saved.before[0].at, [&](const support::file_reader& from) {
+      checks::go_on(s, from, std::move(saved), checks::of_wave25);
+    });
+  }
+}
+
 /// What ranks write together are the bytes of one process; others go on from them, and so does one process.
 template <class Simulation, class Other>
 void goes_on_from_a_file(Simulation& spread, const std::string& bytes, Other other_of) {
@@ -115,6 +147,7 @@ void goes_on_from_a_file(Simulation& spread, const std::string& bytes, Other oth
   mpi::world().who.sum(0);
   CHECK_THROWS_WITH(read_checkpoint(other, support::file_reader(folder.file("damaged"))),
                     Catch::Contains(folder.file("damaged") + " has a wrong checksum: it was cut short"));
+  one_cannot_read(other, bytes, folder);
 }
 
 /// Each cell takes the value of its neighbour in x.

@@ -144,6 +144,10 @@ inline std::string call(coord at, const char* module) {
   throw fault(support::joined({call(at, module), " with arrays of ", a, " and ", support::counted(b, "word"),
                                ": their lengths are equal"}));
 }
+[[noreturn]] inline void the_arrays_overlap(const char* module, coord at) {
+  throw fault(call(at, module) +
+              " with arrays that overlap: it reads the one while it fills the other; give it another array");
+}
 [[noreturn]] inline void a_task_awaits_it_already(const char* module, coord at) {
   throw fault(call(at, module) +
               " while another of its tasks waits for it: let one task await it, or use an endpoint for each");

@@ -295,6 +295,11 @@ TEST_CASE("sparse solver: how a method ends is said") {
     CHECK(s.how != ending::all_iterations);
     CHECK(s.residual > 0.5);
   }
+  // in f64 that, and a tolerance below rounding, are told apart
+  CHECK(sparse_solver(singular, generalized_minimal_residual{}).solve(std::vector<f64>{1, 0}).how ==
+        ending::nearly_singular);
+  CHECK(sparse_solver(poisson({20}), conjugate_gradients{}).solve(noise(20), {.tolerance = 1e-18}).how ==
+        ending::as_exact_as_f64);
   // more than f32 can hold
   const sparse_solution rounded =
       sparse_solver(poisson({200}), conjugate_gradients{}, {.numbers = arithmetic::in_f32})

@@ -198,6 +198,14 @@ TEST_CASE("stencil: the second axis is cut where the first one has too few cells
   CHECK(pes({64, 64, 4}, {.high = 2, .threads = 4}) == std::pair{2, 2});
 }
 
+TEST_CASE("stencil: a condition selects between plain numbers") {
+  static constexpr auto is_larger = [](auto u) { return select(u(0) > u(-1), 2, 0.5f); };
+  stencils::simulation<is_larger> s({5}, stencils::boundary::fixed);
+  s.load(std::vector<f32>{3, 4, 4, 1, 7});
+  s.run(1);
+  CHECK(s.values() == std::vector<f32>{2, 2, 0.5f, 0.5f, 2});
+}
+
 TEST_CASE("The fingerprint of an array tells changed signs") {
   std::vector<f32> u(64, 1.f);
   const auto print = [&] {

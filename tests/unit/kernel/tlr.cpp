@@ -140,6 +140,11 @@ TEST_CASE("tlr: an invalid argument is named in a sentence") {
   CHECK_THROWS_WITH(a.at(3, 0), "wsl: there is no tile (3, 0) among 3 x 2");
   CHECK_THROWS_WITH(a.set(2, 1, {1, {1, 2}, {1, 2}}),
                     "wsl: tile (2, 1) of rank 1 takes U of 1 and V of 2 numbers, not 2 and 2");
+  CHECK_THROWS_WITH(a.set(0, 1, {1, {1, 2}, {1, NAN}}),
+                    "wsl: tile (0, 1): number 1 of its V is not finite as f32");
+  low_rank<std::complex<f32>> c(5, 4, 2);
+  CHECK_THROWS_WITH(c.set(2, 0, {1, {{1, INFINITY}}, {1, 2}}),
+                    "wsl: tile (2, 0): number 0 of its U is not finite as f32");
   std::vector<f32> x(5), y(5);
   CHECK_THROWS_WITH(tlr::multiplier<f32>(a)(y, x),
                     "wsl: this product takes x of 4 and y of 5 numbers, not of 5 and 5");

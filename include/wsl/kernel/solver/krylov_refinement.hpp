@@ -51,6 +51,14 @@ void correct(krylov_pe& k, f64 by) {
 
 }  // namespace refinement
 
+/// What there is to say of a residual that cannot be made smaller, as a part of |b|. In f64 that of a regular
+/// system is its rounding, times a condition number that may be large; what is larger has another cause.
+template <class Inner>
+constexpr ending why_no_smaller(f64 residual) {
+  if (std::is_same_v<Inner, f32>) return ending::as_exact_as_numbers;
+  return residual < 1e-6 ? ending::as_exact_as_f64 : ending::nearly_singular;
+}
+
 template <class Outer, class Inner, class Method>
 procedure solve_system(krylov_pe& k) {
   enum : int { b = vector_b, x = vector_x, r = vector_r };
@@ -97,7 +105,7 @@ procedure solve_system(krylov_pe& k) {
       k.how = inner;
     else if (!(now < (k.is_reached() ? progress : slow_progress) * last) && k.times_widened == 0)
       k.how = inner != ending::none ? inner
-              : k.is_reached()      ? ending::as_exact_as_numbers
+              : k.is_reached()      ? why_no_smaller<Inner>(now)
                                     : ending::stagnation;
     if (k.how != ending::none) break;
     last = now;

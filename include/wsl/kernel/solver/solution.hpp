@@ -39,7 +39,9 @@ enum class ending : u8 {
   singular,
   not_finite,
   diverged,
-  as_exact_as_numbers
+  as_exact_as_numbers,
+  as_exact_as_f64,
+  nearly_singular
 };
 
 /// The reason as a sentence.
@@ -51,13 +53,14 @@ inline const char* text(ending e) {
              "tolerance below 1/512: compute |b - A x|";
     case ending::all_iterations: return "all iterations are used up";
     case ending::breakdown:
-      return "breakdown: what the method divides by is only rounding; start again from the x reached, or "
-             "take another method";
+      return "breakdown: what the method divides by is only rounding, as with a singular matrix; start again "
+             "from the x reached, or take another method";
     case ending::stagnation:
       return "stagnation: the residual cannot be made smaller along A r, or over a restart: take another "
              "method, a better preconditioner or a longer restart";
     case ending::indefinite:
-      return "the operator, or its preconditioner, is not positive definite: BiCGStab does not need that";
+      return "the operator, or its preconditioner, is not positive definite: BiCGStab and GMRES do not need "
+             "that, but they need a matrix that is not singular";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite:
       return "numbers have become infinite or not a number: the operator is too badly scaled for its "
@@ -68,6 +71,13 @@ inline const char* text(ending e) {
     case ending::as_exact_as_numbers:
       return "x is as exact as its numbers allow, and the residual is larger than the tolerance: compute in "
              "f64 or in mixed precision, or take a larger tolerance";
+    case ending::as_exact_as_f64:
+      return "x is as exact as f64 allows, and the residual is larger than the tolerance: take a larger one";
+    case ending::nearly_singular:
+      return "the residual stays large although x is as exact as f64 allows: the matrix is singular or "
+             "nearly "
+             "so, and no x has this right side; look for an equation that follows from others, or for an "
+             "unknown that no equation fixes";
     default: return "it has not ended yet";
   }
 }

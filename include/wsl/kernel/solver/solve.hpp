@@ -21,6 +21,7 @@
 #include "conjugate_gradient.hpp"
 #include "mixed_pe.hpp"
 #include "power_method.hpp"
+#include "symmetry.hpp"
 
 namespace wsl::solver {
 
@@ -41,7 +42,8 @@ class solver_on {
 
   /// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise. Or
   /// `solver_on(a, how, mpi::world())`, on the threads of all ranks. Throws std::invalid_argument if the
-  /// operator or the grid of PEs is invalid, and fault if another process has others.
+  /// operator or the grid of PEs is invalid, or the operator is not symmetric although the method needs that,
+  /// and fault if another process has others.
   template <class Engine = threaded>
   explicit solver_on(const stencil& a, const options& how = {}, const Engine& engine = {})
       : solver_on(a, width(a.size, how, kernel::threads_in_all(engine, how.threads)), how.high, host,
@@ -167,6 +169,7 @@ class solver_on {
                              " PEs; take at most one PE for each line along z"});
     if (const std::string why = Storage::misfit(a.size, wide, high); !why.empty())
       support::bad_argument({"solver: ", why});
+    if constexpr (needs_symmetry<Method>) require_symmetry(a);
     if constexpr (has_inverse)
       for (f32 w : a.centre)
         if (w == 0)

@@ -49,11 +49,14 @@ struct footprint {
   int loads = 0;                     ///< neighbours read
   operation_count operations;
 
-  // what is wrong
+  // what is wrong; an update that is wrong in any way becomes no program, so that compilers say it once
+  bool is_wrong = false;
   bool mixed_dimensions = false, too_many_dimensions = false, before_elsewhere = false;
 };
 
 namespace recorder {
+
+inline constexpr std::size_t most_offsets = 1000;  ///< more than anyone writes
 
 /// A number of a cell: no value, but where it came from.
 class value {
@@ -101,6 +104,7 @@ class value {
           sizeof(Other) == 0,
           "wsl: the update of a stencil cannot branch on the value of a cell, since it is called on "
           "several cells at a time: compute both ways and take select(condition, one, other)");
+      if (to) to->is_wrong = true;
       return {};
     }
 
@@ -129,6 +133,14 @@ class value {
     if (a.to_) ++a.to_->operations.roots;
     return {a.to_, origin::other};
   }
+  template <class... Offset>
+  constexpr value operator()(Offset...) const {
+    static_assert(sizeof...(Offset) > most_offsets,
+                  "wsl: a scalar of a stencil is a number, without offsets; what has them are fields and "
+                  "coefficients, which are the arguments before");
+    if (to_) to_->is_wrong = true;
+    return {to_, origin::other};
+  }
   template <class Other>
     requires(!std::same_as<Other, value>)
   constexpr explicit operator Other() const {
@@ -137,6 +149,7 @@ class value {
         "wsl: the update of a stencil cannot turn the value of a cell into a plain number, since it "
         "is called on several cells at a time: declare its variables auto, and use min, max, abs, "
         "sqrt and select without std::");
+    if (to_) to_->is_wrong = true;
     return {};
   }
 
@@ -160,13 +173,41 @@ class value {
   origin from_ = origin::given;
 };
 
-/// A coefficient: `k(0, 1)`.
+template <class... Offset>
+concept whole_numbers = (std::integral<Offset> && ...);
+
+/// A coefficient: `k(0, 1)`. What else may be written for it is an error that says what to write.
 class coefficient {
  public:
   constexpr explicit coefficient(footprint* to) : to_(to) {}
   constexpr value operator()(std::integral auto... offset) const {
     if (note({static_cast<int>(offset)...}) > 0) to_->coefficients_around = true;
     return {to_, value::origin::line};
+  }
+  constexpr footprint* record() const { return to_; }
+  template <class... Offset>
+    requires(!whole_numbers<Offset...>)
+  constexpr value operator()(Offset...) const {
+    static_assert(whole_numbers<Offset...>,
+                  "wsl: the offsets of a neighbour in a stencil are whole numbers, as in u(-1, 0)");
+    to_->is_wrong = true;
+    return {to_, value::origin::line};
+  }
+  template <class... Offset>
+  constexpr value before(Offset...) const {
+    static_assert(sizeof...(Offset) > most_offsets,
+                  "wsl: a coefficient of a stencil stays what it is, and only a field has values of the step "
+                  "before");
+    to_->is_wrong = true;
+    return {to_, value::origin::line};
+  }
+  template <class Offset>
+  constexpr const coefficient& operator[](Offset) const {
+    static_assert(sizeof(Offset) == 0,
+                  "wsl: a neighbour in a stencil has its offsets in round brackets: u(i), u(i, j) or "
+                  "u(i, j, k)");
+    to_->is_wrong = true;
+    return *this;
   }
 
  protected:
@@ -191,6 +232,7 @@ class coefficient {
 class field : public coefficient {
  public:
   using coefficient::coefficient;
+  using coefficient::operator();
   constexpr value operator()(std::integral auto... offset) const {
     note({static_cast<int>(offset)...});
     return {to_, value::origin::line};
@@ -201,6 +243,40 @@ class field : public coefficient {
     return {to_, value::origin::line};
   }
 };
+
+/// Fields and coefficients without offsets are no numbers.
+template <class A, class B>
+concept one_lacks_offsets = std::derived_from<A, coefficient> || std::derived_from<B, coefficient>;
+template <class A, class B>
+constexpr value must_have_offsets(const A& a, const B& b) {
+  static_assert(
+      !one_lacks_offsets<A, B>,
+      "wsl: a field or coefficient of a stencil is a number with the offsets of a neighbour only: the "
+      "cell's own is u(0), u(0, 0) or u(0, 0, 0)");
+  if constexpr (std::derived_from<A, coefficient>) a.record()->is_wrong = true;
+  if constexpr (std::derived_from<B, coefficient>) b.record()->is_wrong = true;
+  return 0;
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator+(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator-(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator*(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator/(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
 
 }  // namespace recorder
 
@@ -214,12 +290,24 @@ template <class Result>
 inline constexpr int results_in = 1;
 template <several_values Result>
 inline constexpr int results_in<Result> = static_cast<int>(std::tuple_size_v<Result>);
+template <>
+inline constexpr int results_in<void> = 0;
+/// Whether all of them are numbers.
+template <class Result>
+inline constexpr bool are_numbers = std::is_void_v<Result> || std::convertible_to<Result, recorder::value>;
+template <several_values Result>
+inline constexpr bool are_numbers<Result> = []<std::size_t... i>(std::index_sequence<i...>) {
+  return (are_numbers<std::tuple_element_t<i, Result>> && ...);
+}(std::make_index_sequence<std::tuple_size_v<Result>>{});
 
 template <std::size_t i, class Result>
 [[gnu::always_inline]] constexpr const auto& result(const Result& all) {
   if constexpr (several_values<Result>) return std::get<i>(all);
   else return all;
 }
+
+/// What an update returns that cannot be called.
+struct not_called {};
 
 /// Calls an update on fields, coefficients and scalars that functions make from their numbers.
 template <takes in, class Update, class Fields, class Coefficients, class Scalars>
@@ -233,7 +321,9 @@ template <takes in, class Update, class Fields, class Coefficients, class Scalar
                    requires { update(fields(f)..., coefficients(c)..., scalars(s)...); },
                    "wsl: the update of a stencil has an argument for each field, then one for each "
                    "coefficient, then one for each scalar, as takes{.fields, .coefficients, .scalars} says");
-               return update(fields(f)..., coefficients(c)..., scalars(s)...);
+               if constexpr (requires { update(fields(f)..., coefficients(c)..., scalars(s)...); })
+                 return update(fields(f)..., coefficients(c)..., scalars(s)...);
+               else return not_called{};
              }(std::make_index_sequence<std::size_t(in.fields)>{},
                std::make_index_sequence<std::size_t(in.coefficients)>{},
                std::make_index_sequence<std::size_t(in.scalars)>{});
@@ -260,26 +350,43 @@ constexpr footprint checked_footprint() {
   static_assert(in.fields >= 1 && in.fields <= most_fields && in.coefficients >= 0 && in.scalars >= 0,
                 "wsl: a stencil has 1 to 8 fields");
   using result_type = decltype(recorded<update, in>(std::declval<footprint&>()));
-  static_assert(results_in<result_type> == in.fields,
-                "wsl: the update of a stencil returns one new value for each field, several of them as a "
-                "std::tuple");
-  static_assert(
-      constant<update, in>,
-      "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
-      "captures, and calls constexpr functions only");
-  if constexpr (constant<update, in>) {
-    constexpr footprint found = record<update, in>();
-    static_assert(!found.too_many_dimensions,
-                  "wsl: neighbours in a stencil have one offset for each axis, u(i), u(i, j) or u(i, j, k)");
-    static_assert(!found.mixed_dimensions,
-                  "wsl: all neighbours in a stencil have the same number of offsets");
-    static_assert(found.dimensions > 0, "wsl: the update of a stencil reads at least one cell");
-    static_assert(!found.before_elsewhere,
-                  "wsl: of the values of the step before, the update of a stencil reads only its own cell's, "
-                  "u.before(0, 0), because the new value replaces it");
-    return found;
-  } else {
-    return {};
+  footprint wrong;
+  wrong.is_wrong = true;
+  if constexpr (std::same_as<result_type, not_called>) return wrong;
+  else {
+    constexpr bool is_complete = results_in<result_type> == in.fields, has_numbers = are_numbers<result_type>,
+                   is_constant = constant<update, in>;
+    static_assert(is_complete,
+                  "wsl: the update of a stencil returns one new value for each field, several of them as a "
+                  "std::tuple");
+    static_assert(
+        has_numbers,
+        "wsl: the new values that the update of a stencil returns are numbers, no conditions and no "
+        "fields without offsets: select(condition, 1, 0) is the number of a condition");
+    static_assert(
+        is_constant,
+        "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
+        "captures, and calls constexpr functions only");
+    if constexpr (is_complete && has_numbers && is_constant) {
+      constexpr footprint found = record<update, in>();
+      static_assert(
+          !found.too_many_dimensions,
+          "wsl: neighbours in a stencil have one offset for each axis, u(i), u(i, j) or u(i, j, k)");
+      static_assert(!found.mixed_dimensions,
+                    "wsl: all neighbours in a stencil have the same number of offsets");
+      static_assert(found.dimensions > 0 || found.is_wrong,
+                    "wsl: the update of a stencil reads at least one cell");
+      static_assert(
+          !found.before_elsewhere,
+          "wsl: of the values of the step before, the update of a stencil reads only its own cell's, "
+          "u.before(0, 0), because the new value replaces it");
+      footprint all = found;
+      all.is_wrong |= found.too_many_dimensions || found.mixed_dimensions || found.dimensions == 0 ||
+                      found.before_elsewhere;
+      return all;
+    } else {
+      return wrong;
+    }
   }
 }
 

@@ -121,6 +121,13 @@ class lanes {
   }
 };
 
+/// The same of two plain numbers.
+template <class T, int n>
+[[gnu::always_inline]] inline lanes<T, n> select(const mask<T, n>& m, plain_number auto a,
+                                                 plain_number auto b) {
+  return select(m, lanes<T, n>(a), lanes<T, n>(b));
+}
+
 template <int n, class T>
 [[gnu::always_inline]] inline lanes<T, n> load_lanes(const T* p) {
   lanes<T, n> loaded;

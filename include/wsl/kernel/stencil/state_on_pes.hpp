@@ -8,6 +8,7 @@
 // A checkpoint is such a file; see wave25/checkpoint.hpp and wave/checkpoint.hpp.
 #pragma once
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -18,6 +19,7 @@
 #include "../../support/file_reader.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../../support/scattered_file.hpp"
+#include "fail_together.hpp"
 #include "grid.hpp"
 
 namespace wsl::grid {
@@ -217,23 +219,29 @@ line_array<const T> array_of(const cells& size, const std::vector<block>& blocks
           }};
 }
 
-/// The fingerprint of the first bytes of a file, which processes read one after the other, each a part;
-/// collective.
+/// The fingerprint of the first bytes of a file, which processes read one after the other, each a part.
+/// Throws support::file_error on all of them if one cannot. Collective.
 template <class T>
 u64 fingerprint_of_bytes(const support::file_reader& of, u64 size, const state_on_pes<T>& s) {
   support::fingerprint sum;
   std::vector<char> bytes;
+  std::exception_ptr failed;  // the others wait for the turn of this process nevertheless
   const u64 parts = s.blocks.size();
   for (u64 part = 0; part < parts; ++part) {
     const block& b = s.blocks[part];
     const auto begin = [&](u64 i) { return size / parts * i + std::min(i, size % parts); };
-    for (u64 at = begin(part); b.is_here && at < begin(part + 1); at += bytes.size()) {
-      bytes.resize(static_cast<std::size_t>(std::min<u64>(begin(part + 1) - at, detail::bytes_at_once)));
-      of.read(at, bytes.data(), bytes.size());
-      sum.add(bytes.data(), bytes.size());
-    }
+    try {
+      for (u64 at = begin(part); b.is_here && !failed && at < begin(part + 1); at += bytes.size()) {
+        bytes.resize(static_cast<std::size_t>(std::min<u64>(begin(part + 1) - at, detail::bytes_at_once)));
+        of.read(at, bytes.data(), bytes.size());
+        sum.add(bytes.data(), bytes.size());
+      }
+    } catch (const support::file_error&) { failed = std::current_exception(); }
     detail::pass_on(*s.on, b.pe, sum);
   }
+  fail_together(*s.on, [&] {
+    if (failed) std::rethrow_exception(failed);
+  });
   return sum.value();
 }
 

@@ -89,6 +89,12 @@ struct sweep {
 
   template <int n>
   [[gnu::always_inline]] static inline void run(const lines_of_cells<in, T>& given) {
+    if constexpr (!footprint_of<update, in>.is_wrong) march<n>(given);
+  }
+
+ private:
+  template <int n>
+  [[gnu::always_inline]] static inline void march(const lines_of_cells<in, T>& given) {
     lines_of_cells<in, T> l = given;  // a local copy, which the stores cannot alias
     T last[std::size_t(in.fields)][std::size_t(n)];
     const auto whole = [](int f) { return static_cast<std::size_t>(f); };
@@ -131,7 +137,6 @@ struct sweep {
     }
   }
 
- private:
   template <int n>
   [[gnu::always_inline]] static lanes<T, n> faded(const lanes<T, n>& x, const lanes<T, n>& fading,
                                                   const lanes<T, n>& rest) {

@@ -128,9 +128,12 @@ low_rank<T> compress(
   low_rank<T> out(a.rows(), a.columns(), tile);
   f64 square = 0;
   for (int i = 0; i < a.rows(); ++i)
-    for (int j = 0; j < a.columns(); ++j) square += std::norm(wide<T>(a(i, j)));
-  if (!std::isfinite(square))
-    support::bad_argument({"a matrix of ", a.shape(), " to compress has elements that are not finite"});
+    for (int j = 0; j < a.columns(); ++j) {
+      if (!detail::is_finite(a(i, j)))
+        support::bad_argument(
+            {"the element (", i, ", ", j, ") of a matrix of ", a.shape(), " to compress is not finite"});
+      square += std::norm(wide<T>(a(i, j)));
+    }
   const f64 allowed = tolerance * tolerance * square / (f64(out.tile_rows()) * out.tile_columns());
   const int tiles = out.tile_rows() * out.tile_columns();
   std::vector<f64> rests(static_cast<std::size_t>(tiles));

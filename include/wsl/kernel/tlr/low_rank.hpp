@@ -5,6 +5,7 @@
 // is the reference.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <span>
 #include <string>
@@ -33,6 +34,13 @@ inline range part_of(int n, int parts, int nth) {
   return {static_cast<int>(i64{n} * nth / parts), static_cast<int>(i64{n} * (nth + 1) / parts)};
 }
 
+namespace detail {
+inline bool is_finite(f32 x) { return std::isfinite(x); }
+inline bool is_finite(const std::complex<f32>& x) {
+  return std::isfinite(x.real()) && std::isfinite(x.imag());
+}
+}  // namespace detail
+
 /// T is f32 or std::complex<f32>. Tiles are `side` x `side`, the last ones of a row and of a column smaller.
 template <class T>
 class low_rank {
@@ -53,7 +61,7 @@ class low_rank {
   range columns_of(int j) const { return {j * side_, std::min(columns_, (j + 1) * side_)}; }
 
   const factors<T>& at(int i, int j) const { return tiles_[index(i, j)]; }
-  /// Throws std::invalid_argument if U and V are not those of tile (i, j).
+  /// Throws std::invalid_argument if U and V are not those of tile (i, j), or a number of them is not finite.
   void set(int i, int j, factors<T> f) {
     const std::size_t rank = static_cast<std::size_t>(f.rank),
                       r = static_cast<std::size_t>(rows_of(i).size()),
@@ -61,6 +69,13 @@ class low_rank {
     if (f.rank < 0 || f.u.size() != rank * r || f.v.size() != rank * c)
       support::bad_argument({"tile (", i, ", ", j, ") of rank ", f.rank, " takes U of ", rank * r,
                              " and V of ", rank * c, " numbers, not ", f.u.size(), " and ", f.v.size()});
+    const auto require_finite = [&](const char* which, const std::vector<T>& numbers) {
+      for (std::size_t k = 0; k < numbers.size(); ++k)
+        if (!detail::is_finite(numbers[k]))
+          support::bad_argument(
+              {"tile (", i, ", ", j, "): number ", k, " of its ", which, " is not finite as f32"});
+    };
+    require_finite("U", f.u), require_finite("V", f.v);
     tiles_[index(i, j)] = std::move(f);
   }
 

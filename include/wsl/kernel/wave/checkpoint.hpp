@@ -84,10 +84,8 @@ void write_checkpoint(simulation<Medium>& s, File& to) {
 }
 template <class Medium>
 void read_checkpoint(simulation<Medium>& s, const support::file_reader& from) {
-  const wave25::checks::checkpoint_bytes what = checks::of_seismic.in(from.name());
-  auto in = wave25::checks::opened(from, what, fingerprint_of(s.of()),
-                                   [&](u64 n) { return grid::fingerprint_of_bytes(from, n, s.on_pes()); });
-  wave25::checks::go_on(s, from, checks::saved_in(in, s.of()), what);
+  wave25::checks::read_all(s, from, checks::of_seismic.in(from.name()), fingerprint_of(s.of()),
+                           [&](auto& in) { return checks::saved_in(in, s.of()); });
 }
 
 }  // namespace wsl::seismic

@@ -111,10 +111,9 @@ class reader {
   u64 at_, end_;
 };
 
-/// What follows the fingerprint in bytes that begin with a magic and the fingerprint of their problem, and
-/// end with their checksum; `sum_of(n)` is that of the first n.
-template <class Source, class SumOf>
-reader<Source> opened(const Source& of, const checkpoint_bytes& what, u64 fingerprint, SumOf sum_of) {
+/// Throws unless bytes begin with a magic and are long enough for a checksum.
+template <class Source>
+void require_checkpoint(const Source& of, const checkpoint_bytes& what) {
   std::string begin(what.magic.size(), '\0');
   if (of.size() >= what.magic.size()) of.read(0, begin.data(), begin.size());
   if (begin != what.magic)
@@ -122,8 +121,18 @@ reader<Source> opened(const Source& of, const checkpoint_bytes& what, u64 finger
                            "this is not a checkpoint of ", what.maker});
   if (of.size() < what.magic.size() + sizeof(u64))
     support::bad_argument({what.name(), " ends too early: it was cut short"});
-  const u64 end = of.size() - sizeof(u64);
-  if (reader(of, what, end, of.size()).template number<u64>() != sum_of(end))
+}
+/// Of a checkpoint all that its checksum, the last number, is made of.
+template <class Source>
+u64 end_of(const Source& of) {
+  return of.size() - sizeof(u64);
+}
+/// What follows the fingerprint in a checkpoint that begins with a magic and the fingerprint of its problem;
+/// `sum` is what its checksum should be.
+template <class Source>
+reader<Source> opened(const Source& of, const checkpoint_bytes& what, u64 fingerprint, u64 sum) {
+  const u64 end = end_of(of);
+  if (reader(of, what, end, of.size()).template number<u64>() != sum)
     support::bad_argument({what.name(),
                            " has a wrong checksum: it was cut short or damaged; take an older one, or begin "
                            "anew"});
@@ -135,11 +144,10 @@ reader<Source> opened(const Source& of, const checkpoint_bytes& what, u64 finger
 }
 inline auto opened(const bytes_reader& of, std::string_view bytes, const checkpoint_bytes& what,
                    u64 fingerprint) {
-  return opened(of, what, fingerprint, [&](u64 n) {
-    support::fingerprint sum;
-    sum.add(bytes.data(), static_cast<std::size_t>(n));
-    return sum.value();
-  });
+  require_checkpoint(of, what);
+  support::fingerprint sum;
+  sum.add(bytes.data(), static_cast<std::size_t>(end_of(of)));
+  return opened(of, what, fingerprint, sum.value());
 }
 
 /// Continues from what a file has. Collective.
@@ -160,11 +168,30 @@ void go_on(Simulation& s, const support::file_reader& from, saved_state&& saved,
     what.damaged("it does not have a number for each cell of its problem");
   traces(what.maker, saved.time, saved.traces, saved.traces.size());  // as many as its problem has receivers
   s.restore(saved.time, std::move(saved.traces), [&](const grid::state_on_pes<f32>& to) {
-    for (std::size_t f = 0; f < to.now.size(); ++f) grid::read(from, saved.now[f].at, to, to.now[f]);
-    for (std::size_t f = 0; f < to.before.size(); ++f) grid::read(from, saved.before[f].at, to, to.before[f]);
-    if (saved.border.count > 0) grid::read(from, saved.border.at, to, to.border);
-    else if (to.count(to.border) > 0) grid::clear(to, to.border);
+    grid::fail_together(*to.on, [&] {
+      for (std::size_t f = 0; f < to.now.size(); ++f) grid::read(from, saved.now[f].at, to, to.now[f]);
+      for (std::size_t f = 0; f < to.before.size(); ++f)
+        grid::read(from, saved.before[f].at, to, to.before[f]);
+      if (saved.border.count > 0) grid::read(from, saved.border.at, to, to.border);
+      else if (to.count(to.border) > 0) grid::clear(to, to.border);
+    });
   });
+}
+
+/// Continues from the checkpoint in a file, of which `saved_in(reader)` tells what it has. Collective: a
+/// process that cannot read it, or a part of it, is the failure of all.
+template <class Simulation, class SavedIn>
+void read_all(Simulation& s, const support::file_reader& from, const checkpoint_bytes& what, u64 fingerprint,
+              SavedIn saved_in) {
+  const grid::state_on_pes<f32> there = s.on_pes();
+  grid::fail_together(*there.on, [&] { require_checkpoint(from, what); });
+  const u64 sum = grid::fingerprint_of_bytes(from, end_of(from), there);
+  saved_state saved;
+  grid::fail_together(*there.on, [&] {
+    auto in = opened(from, what, fingerprint, sum);
+    saved = saved_in(in);
+  });
+  go_on(s, from, std::move(saved), what);
 }
 
 /// The bytes of a checkpoint in memory.
@@ -308,14 +335,12 @@ void write_checkpoint(simulation_on<Storage, Program>& s, File& to) {
   checks::writer_of(s).write(to);
 }
 /// Continues from the checkpoint in a file that all ranks have opened. Throws std::invalid_argument with the
-/// name of the file, on all of them, as state_from_bytes does; then the simulation is what it was.
-/// Collective.
+/// name of the file, on all of them, as state_from_bytes does; then the simulation is what it was. Throws
+/// support::file_error, on all of them, if one cannot read its part. Collective.
 template <class Storage, class Program>
 void read_checkpoint(simulation_on<Storage, Program>& s, const support::file_reader& from) {
-  const checks::checkpoint_bytes what = checks::of_wave25.in(from.name());
-  auto in = checks::opened(from, what, fingerprint_of(s.of()),
-                           [&](u64 n) { return grid::fingerprint_of_bytes(from, n, s.on_pes()); });
-  checks::go_on(s, from, checks::saved_in(in, s.of()), what);
+  checks::read_all(s, from, checks::of_wave25.in(from.name()), fingerprint_of(s.of()),
+                   [&](auto& in) { return checks::saved_in(in, s.of()); });
 }
 
 }  // namespace wsl::wave25

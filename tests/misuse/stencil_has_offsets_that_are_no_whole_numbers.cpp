@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// says in 16 lines: wsl: the offsets of a neighbour in a stencil are whole numbers
+// lines: 60
+#include <wsl/kernel/stencil.hpp>
+using namespace wsl;
+
+#ifdef WSL_MISUSE
+constexpr auto update = [](auto u) { return u(0, 0.5); };
+#else
+constexpr auto update = [](auto u) { return u(0, 1); };
+#endif
+template class stencils::simulation<update>;
