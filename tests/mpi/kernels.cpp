@@ -206,7 +206,9 @@ TEST_CASE("what fails on one rank while a simulation is made fails on all of the
              }};
   p.sources.clear(), p.receivers.clear();
   const wave25::options how{.wide = 4, .depth = 1, .threads = 1};
-  CHECK(says([&] { wave25::simulation{p, how, mpi::world()}; }) == "the last planes are missing");
+  CHECK(says([&] {
+          wave25::simulation{p, how, mpi::world()};
+        }).find("the last planes are missing (on the process that runs PE(") == 0);
   // The last one has too little memory for its part, of the wave's grid and of a stencil's.
   const auto has_no_room = [&](auto make) {
     std::string text;
@@ -215,8 +217,7 @@ TEST_CASE("what fails on one rank while a simulation is made fails on all of the
       if (rank == ranks - 1) limit.emplace(u64{16} << 20);
       text = says(make);
     }
-    const bool alone = ranks == 1 || rank == ranks - 1;
-    CHECK((alone ? text == "std::bad_alloc" : text.find("has not enough memory") != text.npos));
+    CHECK((ranks == 1 ? text == "std::bad_alloc" : text.find("there is not enough memory") != text.npos));
   };
   if (has_sanitizer) return;
   const wave25::problem large{.size = {128, 512, 256}};

@@ -12,7 +12,7 @@ namespace wsl::kernel {
 /// The threads of all processes of an engine, if each has so many; 0 stands for default_threads().
 template <class Engine>
 int threads_in_all(const Engine& e, int threads) {
-  return (threads > 0 ? threads : default_threads()) * detail::processes_of(e);
+  return (threads > 0 ? threads : default_threads()) * wsl::detail::processes_of(e);
 }
 
 /// Throws fault on all processes of an engine if `fingerprint()` is not the same on all of them; `what` names

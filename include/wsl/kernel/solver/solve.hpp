@@ -15,7 +15,7 @@
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/type_name.hpp"
-#include "../each_own_pe.hpp"
+#include "../fail_together.hpp"
 #include "../pe_a_thread.hpp"
 #include "bicgstab.hpp"
 #include "conjugate_gradient.hpp"

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "../../fabric/host_gather.hpp"
-#include "../each_own_pe.hpp"
+#include "../fail_together.hpp"
 #include "../pe_a_thread.hpp"
 #include "dense_inverse.hpp"
 #include "grid_system.hpp"

@@ -18,7 +18,7 @@
 #include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/fingerprint.hpp"
-#include "../each_own_pe.hpp"
+#include "../fail_together.hpp"
 #include "../pe_a_thread.hpp"
 #include "array_fingerprint.hpp"
 #include "blocking.hpp"

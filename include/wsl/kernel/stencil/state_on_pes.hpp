@@ -19,7 +19,7 @@
 #include "../../support/file_reader.hpp"
 #include "../../support/fingerprint.hpp"
 #include "../../support/scattered_file.hpp"
-#include "fail_together.hpp"
+#include "../fail_together.hpp"
 #include "grid.hpp"
 
 namespace wsl::grid {
@@ -239,7 +239,7 @@ u64 fingerprint_of_bytes(const support::file_reader& of, u64 size, const state_o
     } catch (const support::file_error&) { failed = std::current_exception(); }
     detail::pass_on(*s.on, b.pe, sum);
   }
-  fail_together(*s.on, [&] {
+  kernel::fail_together(*s.on, [&] {
     if (failed) std::rethrow_exception(failed);
   });
   return sum.value();

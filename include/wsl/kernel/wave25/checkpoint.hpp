@@ -168,7 +168,7 @@ void go_on(Simulation& s, const support::file_reader& from, saved_state&& saved,
     what.damaged("it does not have a number for each cell of its problem");
   traces(what.maker, saved.time, saved.traces, saved.traces.size());  // as many as its problem has receivers
   s.restore(saved.time, std::move(saved.traces), [&](const grid::state_on_pes<f32>& to) {
-    grid::fail_together(*to.on, [&] {
+    kernel::fail_together(*to.on, [&] {
       for (std::size_t f = 0; f < to.now.size(); ++f) grid::read(from, saved.now[f].at, to, to.now[f]);
       for (std::size_t f = 0; f < to.before.size(); ++f)
         grid::read(from, saved.before[f].at, to, to.before[f]);
@@ -184,10 +184,10 @@ template <class Simulation, class SavedIn>
 void read_all(Simulation& s, const support::file_reader& from, const checkpoint_bytes& what, u64 fingerprint,
               SavedIn saved_in) {
   const grid::state_on_pes<f32> there = s.on_pes();
-  grid::fail_together(*there.on, [&] { require_checkpoint(from, what); });
+  kernel::fail_together(*there.on, [&] { require_checkpoint(from, what); });
   const u64 sum = grid::fingerprint_of_bytes(from, end_of(from), there);
   saved_state saved;
-  grid::fail_together(*there.on, [&] {
+  kernel::fail_together(*there.on, [&] {
     auto in = opened(from, what, fingerprint, sum);
     saved = saved_in(in);
   });

@@ -16,7 +16,7 @@
 #include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
-#include "../each_own_pe.hpp"
+#include "../fail_together.hpp"
 #include "../pe_a_thread.hpp"
 #include "../stencil/array_fingerprint.hpp"
 #include "../stencil/state_on_pes.hpp"
