@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// What takes the place of numbers while the footprint of an update is found (footprint.hpp): fields,
+// coefficients and values that note how they are used. What an update must not do with them is an error with
+// a sentence.
+#pragma once
+#include <array>
+#include <concepts>
+#include <initializer_list>
+#include <type_traits>
+
+#include "../vector_work.hpp"
+
+namespace wsl::stencils {
+
+/// The operations of a cell on a wafer: a product whose result is added to something is a multiply-add.
+struct operation_count {
+  int sums = 0, sums_alike = 0;  ///< the latter of two numbers from lines, which lie in the same banks
+  int products = 0, products_alike = 0;  ///< multiply-adds too
+  int quotients = 0, roots = 0, comparisons = 0;
+
+  constexpr int all() const {
+    return sums + sums_alike + products + products_alike + quotients + roots + comparisons;
+  }
+  /// The time of a wafer's PE for n cells, in cycles.
+  constexpr u64 cycles(const machine& m, i64 n) const {
+    kernel::vector_work w(m);
+    w.sums(sums + comparisons, n).sums(sums_alike, n, kernel::banks::alike);
+    w.products(products, n).products(products_alike, n, kernel::banks::alike);
+    w.quotients((i64{quotients} + roots) * n);
+    return w.cycles();
+  }
+};
+
+struct footprint {
+  int dimensions = 0;                ///< 0 if no neighbour is read
+  std::array<int, 3> radius{};       ///< of fields and coefficients, by the axes of the grid
+  bool diagonal = false;             ///< reads a neighbour that differs along two axes
+  bool coefficients_around = false;  ///< reads coefficients of neighbours
+  bool before = false;               ///< reads the values of a step before
+  int loads = 0;                     ///< neighbours read
+  operation_count operations;
+
+  // what is wrong; an update that is wrong in any way becomes no program, so that compilers say it once
+  bool is_wrong = false;
+  bool mixed_dimensions = false, too_many_dimensions = false, before_elsewhere = false;
+};
+
+namespace recorder {
+
+inline constexpr std::size_t most_offsets = 1000;  ///< more than anyone writes
+
+/// A number of a cell: no value, but where it came from.
+class value {
+ public:
+  enum class origin : u8 { given, line, product, other };
+
+  constexpr value(std::integral auto) {}
+  constexpr value(std::floating_point auto) {}
+  constexpr value(footprint* to, origin from) : to_(to), from_(from) {}
+
+  constexpr footprint* record() const { return to_; }
+  constexpr bool is(origin o) const { return from_ == o; }
+
+  friend constexpr value operator+(value a, value b) { return sum(a, b); }
+  friend constexpr value operator-(value a, value b) { return sum(a, b); }
+  friend constexpr value operator-(value a) {
+    if (a.to_) ++a.to_->operations.sums;
+    return {a.to_, origin::other};
+  }
+  friend constexpr value operator+(value a) { return a; }
+  friend constexpr value operator*(value a, value b) {
+    footprint* to = either(a, b);
+    if (to) ++(both_lines(a, b) ? to->operations.products_alike : to->operations.products);
+    return {to, origin::product};
+  }
+  friend constexpr value operator/(value a, value b) {
+    footprint* to = either(a, b);
+    if (to) ++(b.to_ ? to->operations.quotients : to->operations.products);  // times the inverse
+    return {to, b.to_ ? origin::other : origin::product};
+  }
+  constexpr value& operator+=(value b) { return *this = *this + b; }
+  constexpr value& operator-=(value b) { return *this = *this - b; }
+  constexpr value& operator*=(value b) { return *this = *this * b; }
+  constexpr value& operator/=(value b) { return *this = *this / b; }
+
+  /// A condition.
+  struct condition {
+    footprint* to;
+    friend constexpr condition operator&(condition a, condition b) { return joined(a, b); }
+    friend constexpr condition operator|(condition a, condition b) { return joined(a, b); }
+    friend constexpr condition operator!(condition a) { return joined(a, a); }
+    template <class Other>
+    constexpr explicit operator Other() const {
+      static_assert(
+          sizeof(Other) == 0,
+          "wsl: the update of a stencil cannot branch on the value of a cell, since it is called on "
+          "several cells at a time: compute both ways and take select(condition, one, other)");
+      if (to) to->is_wrong = true;
+      return {};
+    }
+
+   private:
+    static constexpr condition joined(condition a, condition b) {
+      footprint* to = a.to ? a.to : b.to;
+      if (to) ++to->operations.comparisons;
+      return {to};
+    }
+  };
+  friend constexpr condition operator<(value a, value b) { return compare(a, b); }
+  friend constexpr condition operator>(value a, value b) { return compare(a, b); }
+  friend constexpr condition operator<=(value a, value b) { return compare(a, b); }
+  friend constexpr condition operator>=(value a, value b) { return compare(a, b); }
+  friend constexpr condition operator==(value a, value b) { return compare(a, b); }
+  friend constexpr condition operator!=(value a, value b) { return compare(a, b); }
+  friend constexpr value select(condition m, value a, value b) {
+    footprint* to = m.to ? m.to : either(a, b);
+    if (to) ++to->operations.comparisons;
+    return {to, origin::other};
+  }
+  friend constexpr value min(value a, value b) { return select(compare(a, b), a, b); }
+  friend constexpr value max(value a, value b) { return select(compare(a, b), a, b); }
+  friend constexpr value abs(value a) { return -a; }
+  friend constexpr value sqrt(value a) {
+    if (a.to_) ++a.to_->operations.roots;
+    return {a.to_, origin::other};
+  }
+  template <class... Offset>
+  constexpr value operator()(Offset...) const {
+    static_assert(sizeof...(Offset) > most_offsets,
+                  "wsl: a scalar of a stencil is a number, without offsets; what has them are fields and "
+                  "coefficients, which are the arguments before");
+    if (to_) to_->is_wrong = true;
+    return {to_, origin::other};
+  }
+  template <class Other>
+    requires(!std::same_as<Other, value>)
+  constexpr explicit operator Other() const {
+    static_assert(
+        sizeof(Other) == 0,
+        "wsl: the update of a stencil cannot turn the value of a cell into a plain number, since it "
+        "is called on several cells at a time: declare its variables auto, and use min, max, abs, "
+        "sqrt and select without std::");
+    if (to_) to_->is_wrong = true;
+    return {};
+  }
+
+ private:
+  static constexpr footprint* either(value a, value b) { return a.to_ ? a.to_ : b.to_; }
+  static constexpr bool both_lines(value a, value b) { return a.is(origin::line) && b.is(origin::line); }
+  static constexpr value sum(value a, value b) {
+    footprint* to = either(a, b);
+    // the product becomes a multiply-add
+    if (to && !a.is(origin::product) && !b.is(origin::product))
+      ++(both_lines(a, b) ? to->operations.sums_alike : to->operations.sums);
+    return {to, origin::other};
+  }
+  static constexpr condition compare(value a, value b) {
+    footprint* to = either(a, b);
+    if (to) ++to->operations.comparisons;
+    return {to};
+  }
+
+  footprint* to_ = nullptr;
+  origin from_ = origin::given;
+};
+
+template <class... Offset>
+concept whole_numbers = (std::integral<Offset> && ...);
+
+/// A coefficient: `k(0, 1)`. What else may be written for it is an error that says what to write.
+class coefficient {
+ public:
+  constexpr explicit coefficient(footprint* to) : to_(to) {}
+  constexpr value operator()(std::integral auto... offset) const {
+    if (note({static_cast<int>(offset)...}) > 0) to_->coefficients_around = true;
+    return {to_, value::origin::line};
+  }
+  constexpr footprint* record() const { return to_; }
+  template <class... Offset>
+    requires(!whole_numbers<Offset...>)
+  constexpr value operator()(Offset...) const {
+    static_assert(whole_numbers<Offset...>,
+                  "wsl: the offsets of a neighbour in a stencil are whole numbers, as in u(-1, 0)");
+    to_->is_wrong = true;
+    return {to_, value::origin::line};
+  }
+  template <class... Offset>
+  constexpr value before(Offset...) const {
+    static_assert(sizeof...(Offset) > most_offsets,
+                  "wsl: a coefficient of a stencil stays what it is, and only a field has values of the step "
+                  "before");
+    to_->is_wrong = true;
+    return {to_, value::origin::line};
+  }
+  template <class Offset>
+  constexpr const coefficient& operator[](Offset) const {
+    static_assert(sizeof(Offset) == 0,
+                  "wsl: a neighbour in a stencil has its offsets in round brackets: u(i), u(i, j) or "
+                  "u(i, j, k)");
+    to_->is_wrong = true;
+    return *this;
+  }
+
+ protected:
+  constexpr int note(std::initializer_list<int> offset) const {
+    const int n = static_cast<int>(offset.size());
+    if (n > 3 || n == 0) to_->too_many_dimensions = true;
+    if (to_->dimensions != 0 && to_->dimensions != n) to_->mixed_dimensions = true;
+    to_->dimensions = n, ++to_->loads;
+    int axis = 0, away = 0;
+    for (int o : offset) {
+      if (axis < 3 && (o < 0 ? -o : o) > to_->radius[static_cast<std::size_t>(axis)])
+        to_->radius[static_cast<std::size_t>(axis)] = o < 0 ? -o : o;
+      away += o != 0, ++axis;
+    }
+    if (away > 1) to_->diagonal = true;
+    return away;
+  }
+  footprint* to_;
+};
+
+/// A field: `u(0, 1)`, and `u.before(0, 0)`.
+class field : public coefficient {
+ public:
+  using coefficient::coefficient;
+  using coefficient::operator();
+  constexpr value operator()(std::integral auto... offset) const {
+    note({static_cast<int>(offset)...});
+    return {to_, value::origin::line};
+  }
+  constexpr value before(std::integral auto... offset) const {
+    to_->before = true;
+    if (note({static_cast<int>(offset)...}) > 0) to_->before_elsewhere = true;
+    return {to_, value::origin::line};
+  }
+};
+
+/// Fields and coefficients without offsets are no numbers.
+template <class A, class B>
+concept one_lacks_offsets = std::derived_from<A, coefficient> || std::derived_from<B, coefficient>;
+template <class A, class B>
+constexpr value must_have_offsets(const A& a, const B& b) {
+  static_assert(
+      !one_lacks_offsets<A, B>,
+      "wsl: a field or coefficient of a stencil is a number with the offsets of a neighbour only: the "
+      "cell's own is u(0), u(0, 0) or u(0, 0, 0)");
+  if constexpr (std::derived_from<A, coefficient>) a.record()->is_wrong = true;
+  if constexpr (std::derived_from<B, coefficient>) b.record()->is_wrong = true;
+  return 0;
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator+(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator-(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator*(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
+template <class A, class B>
+  requires one_lacks_offsets<A, B>
+constexpr value operator/(const A& a, const B& b) {
+  return must_have_offsets(a, b);
+}
+
+}  // namespace recorder
+
+}  // namespace wsl::stencils
