@@ -9,4 +9,6 @@ constexpr auto update = [](auto u, auto a) { return u(0, 1) * a.before(0, 0); };
 #else
 constexpr auto update = [](auto u, auto a) { return u(0, 1) * a(0, 0); };
 #endif
-template class stencils::simulation<update, stencils::takes{.coefficients = 1}>;
+inline const auto run = [] {
+  stencils::simulation<update, stencils::takes{.coefficients = 1}>({8, 8}).run(1);
+};
