@@ -219,6 +219,27 @@ TEST_CASE("what fails on one rank while a simulation is made fails on all of the
     }
     CHECK((ranks == 1 ? text == "std::bad_alloc" : text.find("there is not enough memory") != text.npos));
   };
+  if (ranks > 1) {
+    // Arguments that only one of them has, and a file that it cannot open.
+    wave25::problem even{.size = {40, 20, 24}};
+    wave25::options sharing{.wide = 4, .depth = 1, .threads = 1};
+    wave25::simulation s{even, sharing, mpi::world()};
+    common_folder folder;
+    if (rank == 0) support::write_whole_file(folder.file("damaged"), "damaged");
+    const std::string missing = folder.file(rank == 1 ? "missing" : "damaged");
+    mpi::world().who.sum(0);
+    CHECK_THROWS_WITH(read_checkpoint(s, missing),
+                      Catch::Contains("missing: No such file or directory (on the"));
+    CHECK_THROWS_WITH(s.slice(0, rank == 1 ? 3 : 30), Catch::Contains("slice of a wave25 simulation"));
+    if (rank == 1) even.velocity = {-5};
+    CHECK_THROWS_WITH((wave25::simulation{even, sharing, mpi::world()}),
+                      Catch::Contains(rank == 1 ? "velocit" : "another problem or partition"));
+    stencils::options parts{.threads = 1};
+    if (rank == 1) parts.depth = -1;
+    CHECK_THROWS(
+        (stencils::simulation<from_the_west>({40, 20, 24}, stencils::boundary::fixed, parts, mpi::world())));
+    s.run(1);  // all go on
+  }
   if (has_sanitizer) return;
   const wave25::problem large{.size = {128, 512, 256}};
   has_no_room([&] { wave25::simulation{large, {.wide = 4, .depth = 1, .threads = 1}, mpi::world()}; });

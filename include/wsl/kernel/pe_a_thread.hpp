@@ -2,7 +2,9 @@
 // For kernels that give each thread of a computer one large PE, or a few. Any choice of an engine will do;
 // one with threads, `threaded{}` or `mpi::world()`, gets small partitions, so that all threads have work.
 #pragma once
+#include <exception>
 #include <functional>
+#include <string_view>
 
 #include "../fabric/fabric.hpp"
 #include "../support/fingerprint.hpp"
@@ -20,6 +22,28 @@ int threads_in_all(const Engine& e, int threads) {
 template <class Engine, class Fingerprint>
 void require_same(const Engine& e, const char* what, Fingerprint fingerprint) {
   if constexpr (requires { e.require_same(u64{}, what); }) e.require_same(fingerprint(), what);
+}
+
+/// Calls check(), which may throw on one process and not on another: then all throw, those for which it does
+/// not a fault that `what` is not the same on all of them. Collective.
+template <class Engine, class Check>
+void check_alike(const Engine& e, const char* what, Check check) {
+  std::exception_ptr own;
+  u64 said = 0;
+  try {
+    check();
+  } catch (const std::exception& x) {
+    own = std::current_exception();
+    support::fingerprint f;
+    f.add(std::string_view(x.what()).data(), std::string_view(x.what()).size());
+    said = f.value();
+  }
+  try {
+    kernel::require_same(e, what, [&] { return said; });
+  } catch (...) {
+    if (!own) throw;
+  }
+  if (own) std::rethrow_exception(own);
 }
 
 /// The processes over which an engine spreads the PEs, for what they compare later. With any engine but

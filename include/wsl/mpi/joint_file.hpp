@@ -26,7 +26,7 @@ class joint_file {
 
   /// Bytes that are not written are zeros.
   joint_file(const ranks& who, const std::string& name, u64 size, u64 at_once = most_at_once)
-      : who_(who), name_(name), at_once_(at_once) {
+      : who_(who), name_(name), size_(size), at_once_(at_once) {
     std::string why, unfinished;
     if (who_.root()) try {
         to_.emplace(name);
@@ -46,6 +46,8 @@ class joint_file {
   ~joint_file() {
     if (to_) to_->discard();
   }
+
+  u64 size() const { return size_; }
 
   /// Writes the bytes of this rank, one run after the other. Runs are ascending, and those of ranks do not
   /// overlap; a rank may have none.
@@ -132,7 +134,7 @@ class joint_file {
 
   ranks who_;
   std::string name_;
-  u64 at_once_;
+  u64 size_, at_once_;
   std::optional<support::file_replacement> to_;  ///< the root's
   MPI_File file_ = MPI_FILE_NULL;
 };

@@ -26,12 +26,15 @@ class scattered_file {
  public:
   /// Bytes that are not written are zeros. All functions throw file_error with the file's name and the
   /// system's reason.
-  scattered_file(std::string name, std::uint64_t size) : to_(std::move(name)), file_(created(to_, size)) {}
+  scattered_file(std::string name, std::uint64_t size)
+      : to_(std::move(name)), size_(size), file_(created(to_, size)) {}
   scattered_file(const scattered_file&) = delete;
   scattered_file& operator=(const scattered_file&) = delete;
   ~scattered_file() {
     if (file_ >= 0) ::close(file_), to_.discard();
   }
+
+  std::uint64_t size() const { return size_; }
 
   /// Makes the unfinished file, with its size; returns its descriptor. Where the file system can, the room on
   /// the disk is taken at once: Open MPI hangs if it is missing while several ranks write.
@@ -75,6 +78,7 @@ class scattered_file {
   }
 
   file_replacement to_;
+  std::uint64_t size_;
   int file_;
 };
 

@@ -255,6 +255,12 @@ TEST_CASE("sparse solver: scales far from 1 do no harm") {
   for (std::size_t i = 0; i < b.size(); ++i) REQUIRE(scaled.x[i] == plain.x[i] * 0x1p-500);
 }
 
+TEST_CASE("sparse solver: an x that f64 cannot hold has not converged") {
+  const sparse_matrix a = sparse_matrix::from_entries(3, 3, {{0, 0, 1e-10}, {1, 1, 1e-10}, {2, 2, 1e-10}});
+  sparse_solver s(a, conjugate_gradients{}, {});
+  CHECK(s.solve(std::vector<f64>{1e300, 1, 1e300}).how == solver::ending::not_finite);
+}
+
 TEST_CASE("sparse solver: how a method ends is said") {
   const std::vector<f64> zeros(30), b = noise(30);
   const sparse_matrix a = poisson({30});

@@ -338,6 +338,16 @@ TEST_CASE("solver: weights beyond the grid, and rounding, leave an operator symm
   CHECK(conjugate_gradient({.size = {60, 1, 1}, .north = {7}, .up = {-8}}, b).converged());
 }
 
+TEST_CASE("solver: an x that f32 cannot hold has not converged") {
+  solver::stencil a{.size = {4, 4, 4}};
+  for (const auto& side : solver::stencil_sides)
+    for (f32& w : a.*side.weights) w = std::ldexp(w, -120);
+  std::vector<f32> b(64);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<f32>(i) * 100 - 3000;
+  CHECK(solver::bicgstab(a, b).how == solver::ending::not_finite);
+  CHECK(solver::conjugate_gradient(a, b).how == solver::ending::not_finite);
+}
+
 TEST_CASE("solver: an invalid problem is named in a sentence") {
   const cells size{4, 3, 5};
   const std::vector<f32> b(size.count(), 1);

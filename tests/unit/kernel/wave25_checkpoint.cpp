@@ -107,6 +107,16 @@ TEST_CASE("a checkpoint that goes to a file and comes back line by line has the 
   std::filesystem::remove(name);
 }
 
+TEST_CASE("wave25: a checkpoint is not written to a file of another size") {
+  simulation s{problem{.size = {6, 5, 7}}};
+  const auto name = std::filesystem::temp_directory_path() / "wsl_checkpoint_of_another_size";
+  for (const int more : {-8, 8}) {
+    support::scattered_file file(name, checkpoint_size(s) + static_cast<u64>(more));
+    CHECK_THROWS_WITH(write_checkpoint(s, file),
+                      Catch::Contains("which checkpoint_size tells, is written to"));
+  }
+}
+
 TEST_CASE("wave25: states that no run has left, and calls that make no sense, are refused") {
   problem p = small();
   p.edge = border::cpml;

@@ -113,6 +113,17 @@ TEST_CASE("seismic: a process reads the properties of its own cells once, and no
   CHECK(given <= size.count() + 2 * 4 * 4 * 9 * 8);
 }
 
+TEST_CASE("wave25: a model that gives other velocities than it says is refused with the cell") {
+  wave25::problem p{.size = {8, 7, 9}};
+  for (const f32 wrong : {9000.f, -2000.f, std::numeric_limits<f32>::quiet_NaN()}) {
+    p.model = {1500, 2000, 1, [=](const grid::lines& l, std::span<f32> to) {
+                 std::fill(to.begin(), to.end(), 1800.f);
+                 if (l.x.has(5)) to[9 * static_cast<std::size_t>(3 - l.y.from) + 4] = wrong;
+               }};
+    CHECK_THROWS_WITH(wave25::simulation{p}, Catch::Contains("in cell (5, 3, 4), and its `least` and"));
+  }
+}
+
 TEST_CASE("seismic: a source of numbers that are not allowed is refused with the cell or the range") {
   const grid::cells size{6, 7, 8};
   const wave25::problem shot{.size = size, .spacing = 10};

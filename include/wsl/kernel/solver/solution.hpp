@@ -2,6 +2,7 @@
 // The result of a solver, and its limits. A solver never hangs and never returns numbers without saying how
 // it ended: it has converged, used up its iterations, or met one of the ways in which its method breaks down.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -27,6 +28,11 @@ struct limits {
   }
   void describe(support::fingerprint& f) const { f.add(tolerance), f.add(iterations); }
 };
+
+template <class T>
+bool all_finite(const std::vector<T>& x) {
+  return std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); });
+}
 
 enum class ending : u8 {
   none,
@@ -63,7 +69,7 @@ inline const char* text(ending e) {
              "that, but they need a matrix that is not singular";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite:
-      return "numbers have become infinite or not a number: the operator is too badly scaled for its "
+      return "numbers have become infinite or not a number: the operator or b is too badly scaled for the "
              "precision";
     case ending::diverged:
       return "it diverges: the matrix has eigenvalues beyond the bounds of the method, or complex ones: take "

@@ -166,7 +166,8 @@ class solver_on {
     a.check();
     if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
       support::bad_argument({"solver: ", text(a.size), " cells have no block for each of ", wide, " x ", high,
-                             " PEs; take at most one PE for each line along z"});
+                             " PEs; take at most ", size_.x, " x ", size_.y,
+                             " of them, one for each line along z"});
     if (const std::string why = Storage::misfit(a.size, wide, high); !why.empty())
       support::bad_argument({"solver: ", why});
     if constexpr (needs_symmetry<Method>) require_symmetry(a);
@@ -299,7 +300,10 @@ template <class Solver>
 solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
   s.load(b, most);
   if (s.iterate(most.iterations) == ending::none) s.close();
-  return {s.result(), s.history(), s.how()};
+  solution<f32> found{s.result(), s.history(), s.how()};
+  // A and b are divided by powers of two, so that what has no end may be x alone.
+  if (found.how == ending::converged && !all_finite(found.x)) found.how = ending::not_finite;
+  return found;
 }
 
 // Templates, so that a program compiles only the methods that it calls. The last argument may be another

@@ -117,7 +117,7 @@ class solver_pe : public solver_control<solver_pe<Method, Storage>, Method, Stor
     present(me, &solver_pe::begin);
   }
   void go_on(pe& me) { present(me, &solver_pe::go_through); }
-  void go_on_together(pe& me) { go_on(me); }
+  void go_on_together(pe& me) { go_on(me); }  // the same as a task that runs for long
   /// The end of a launch.
   void rest(pe& me) {
     if (sides_.listens()) sides_.start(me, *this, then_nothing);

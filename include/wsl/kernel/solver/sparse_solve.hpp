@@ -565,6 +565,8 @@ inline sparse_solution sparse_solver::result() {
   } else s.x = numbers_of_x(std::vector<f64>(n));
   for (f64& v : s.x) v *= right_scale_ / scale_;
   s.residuals = history(), s.how = how(), s.residual = reached_.residual;
+  // A and b are divided by powers of two, so that what has no end may be x alone.
+  if (s.how == ending::converged && !all_finite(s.x)) s.how = ending::not_finite;
   s.removes_means = has_null_space_, s.removed_mean = reached_.removed_mean * right_scale_;
   return s;
 }

@@ -4,8 +4,10 @@
 #pragma once
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "grid.hpp"
 
 namespace wsl::grid {
@@ -69,9 +71,21 @@ class line_reader {
       p.x = -1;  // while it is being read
       p.numbers.resize(static_cast<std::size_t>(y_.size()) * line_size());
       source_.read({{x, x + 1}, y_}, p.numbers);
+      require_range(x, p.numbers);
       p.x = x;
     }
     return p.numbers.data();
+  }
+
+  /// A source that gives other numbers than it says would spoil a run in silence.
+  void require_range(int x, const std::vector<f32>& plane) const {
+    const f32 least = static_cast<f32>(source_.least), greatest = static_cast<f32>(source_.greatest);
+    for (std::size_t i = 0; i < plane.size(); ++i)
+      if (!(plane[i] >= least && plane[i] <= greatest))
+        support::bad_argument({"a source of numbers of cells gives ", std::to_string(plane[i]), " in cell (",
+                               x, ", ", y_.from + static_cast<int>(i / line_size()), ", ",
+                               static_cast<int>(i % line_size()), "), and its `least` and `greatest` are ",
+                               std::to_string(source_.least), " and ", std::to_string(source_.greatest)});
   }
 
   std::span<const f32> numbers_;

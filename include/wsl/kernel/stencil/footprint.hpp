@@ -55,18 +55,19 @@ template <takes in, class Update, class Fields, class Coefficients, class Scalar
                                                          const Coefficients& coefficients,
                                                          const Scalars& scalars) {
   return [&]<std::size_t... f, std::size_t... c, std::size_t... s>(
-             std::index_sequence<f...>, std::index_sequence<c...>, std::index_sequence<s...>)
-             __attribute__((always_inline, flatten)) {
-               static_assert(
-                   requires { update(fields(f)..., coefficients(c)..., scalars(s)...); },
-                   "wsl: the update of a stencil has an argument for each field, then one for each "
-                   "coefficient, then one for each scalar, as takes{.fields, .coefficients, .scalars} says");
-               if constexpr (requires { update(fields(f)..., coefficients(c)..., scalars(s)...); })
-                 return update(fields(f)..., coefficients(c)..., scalars(s)...);
-               else return not_called{};
-             }(std::make_index_sequence<std::size_t(in.fields)>{},
-               std::make_index_sequence<std::size_t(in.coefficients)>{},
-               std::make_index_sequence<std::size_t(in.scalars)>{});
+             std::index_sequence<f...>, std::index_sequence<c...>,
+             std::index_sequence<s...>) __attribute__((always_inline, flatten)) {
+    static_assert(
+        requires { update(fields(f)..., coefficients(c)..., scalars(s)...); },
+        "wsl: the update of a stencil has an argument for each field, then one for each "
+        "coefficient, then one for each scalar, as takes{.fields, .coefficients, .scalars} says, and "
+        "computes with + - * / and with sqrt, abs, min, max and select, which are written without std::");
+    if constexpr (requires { update(fields(f)..., coefficients(c)..., scalars(s)...); })
+      return update(fields(f)..., coefficients(c)..., scalars(s)...);
+    else return not_called{};
+  }(std::make_index_sequence<std::size_t(in.fields)>{},
+         std::make_index_sequence<std::size_t(in.coefficients)>{},
+         std::make_index_sequence<std::size_t(in.scalars)>{});
 }
 
 template <auto update, takes in>
@@ -88,7 +89,7 @@ concept constant = requires { typename std::bool_constant<(record<update, in>(),
 template <auto update, takes in>
 constexpr footprint checked_footprint() {
   static_assert(in.fields >= 1 && in.fields <= most_fields && in.coefficients >= 0 && in.scalars >= 0,
-                "wsl: a stencil has 1 to 8 fields");
+                "wsl: a stencil has 1 to 8 fields, and coefficients and scalars of 0 or more");
   using result_type = decltype(recorded<update, in>(std::declval<footprint&>()));
   footprint wrong;
   wrong.is_wrong = true;

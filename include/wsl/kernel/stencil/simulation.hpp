@@ -360,6 +360,8 @@ class simulation_on {
   /// The cells of a field with one position along an axis, counted from 0, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such field, axis or position.
   std::vector<T> slice(int axis, int at, int field = 0) {
+    processes_.require_same("slice of a stencil",
+                            [&](support::fingerprint& f) { f.add(axis), f.add(at), f.add(field); });
     checks::slice(size_, axis, at, field, in.fields);
     std::vector<T> u(size_.count() / static_cast<std::size_t>(size_[axis]));
     box part = everywhere();
@@ -659,14 +661,20 @@ class simulation : public simulation_on<update, in, T, block<T, in, footprint_of
   template <class Engine = threaded>
   explicit simulation(const extents& size, const boundaries& sides = {}, const options& how = {},
                       const Engine& engine = {})
-      : base(size, choose(size, sides, how, wsl::detail::processes_of(engine)), host,
-             kernel::with_partitions(engine, how.threads)) {}
+      : base(size, choose(size, sides, how, engine), host, kernel::with_partitions(engine, how.threads)) {}
 
  private:
-  static tile_plan choose(const extents& size, const boundaries& sides, const options& how, int processes) {
-    checks::grid(size, sides, base::reads, in.fields);
+  template <class Engine>
+  static tile_plan choose(const extents& size, const boundaries& sides, const options& how,
+                          const Engine& engine) {
     constexpr int bytes_of_cell = (2 * in.fields + in.coefficients) * static_cast<int>(sizeof(T));
-    return blocked(detail::plan_of(size, sides, base::reads), base::reads, bytes_of_cell, how, processes);
+    tile_plan chosen;
+    kernel::check_alike(engine, "grid, sides or sharing of a stencil", [&] {
+      checks::grid(size, sides, base::reads, in.fields);
+      chosen = blocked(detail::plan_of(size, sides, base::reads), base::reads, bytes_of_cell, how,
+                       wsl::detail::processes_of(engine));
+    });
+    return chosen;
   }
 };
 

@@ -87,5 +87,9 @@ void read_checkpoint(simulation<Medium>& s, const support::file_reader& from) {
   wave25::checks::read_all(s, from, checks::of_seismic.in(from.name()), fingerprint_of(s.of()),
                            [&](auto& in) { return checks::saved_in(in, s.of()); });
 }
+template <class Medium>
+void read_checkpoint(simulation<Medium>& s, const std::string& name) {
+  read_checkpoint(s, *wave25::checks::opened_by_all(s, name));
+}
 
 }  // namespace wsl::seismic

@@ -194,6 +194,14 @@ void read_all(Simulation& s, const support::file_reader& from, const checkpoint_
   go_on(s, from, std::move(saved), what);
 }
 
+/// A file, opened by all processes or by none. Collective.
+template <class Simulation>
+std::unique_ptr<const support::file_reader> opened_by_all(Simulation& s, const std::string& name) {
+  std::unique_ptr<const support::file_reader> file;
+  kernel::fail_together(*s.on_pes().on, [&] { file = std::make_unique<support::file_reader>(name); });
+  return file;
+}
+
 /// The bytes of a checkpoint in memory.
 class bytes_writer {
  public:
@@ -237,6 +245,11 @@ class spread_writer : public bytes_writer {
   /// Collective.
   template <class File>
   void write(File& to) const {
+    if (to.size() != size())
+      support::bad_argument({"a checkpoint of ", size(),
+                             " bytes, which checkpoint_size tells, is written to a "
+                             "file of ",
+                             to.size()});
     u64 at = 0;
     const auto write_text = [&](std::string_view text) {
       const support::file_run whole{at, of_.blocks[0].is_here ? text.size() : 0};
@@ -341,6 +354,11 @@ template <class Storage, class Program>
 void read_checkpoint(simulation_on<Storage, Program>& s, const support::file_reader& from) {
   checks::read_all(s, from, checks::of_wave25.in(from.name()), fingerprint_of(s.of()),
                    [&](auto& in) { return checks::saved_in(in, s.of()); });
+}
+/// The same of a file with a name, which each rank opens.
+template <class Storage, class Program>
+void read_checkpoint(simulation_on<Storage, Program>& s, const std::string& name) {
+  read_checkpoint(s, *checks::opened_by_all(s, name));
 }
 
 }  // namespace wsl::wave25

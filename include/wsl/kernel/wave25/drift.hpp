@@ -63,7 +63,8 @@ struct drift {
 
   /// The planes that cross a border: of the field at the begin of the march, of the one before it, and of
   /// what the border of the grid remembers. A step needs the field in the 8 planes beyond, and the others in
-  /// 4. Those of all steps lie next to each other, in one or the other of the two fields.
+  /// 4. Those of all steps lie next to each other, in one or the other of the two fields: of one step 8 and 4
+  /// planes, of two 8 and 12, of three 16 and 12.
   widths crossing() const {
     const int odd = steps % 2, all = reach * steps;
     if (!marches) return {all, all, all};

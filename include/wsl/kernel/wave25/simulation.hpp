@@ -95,7 +95,7 @@ class simulation_on {
   /// too small for it.
   template <class Engine>
   simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
-      : problem_(checked(p, cut)),
+      : problem_(checked(p, cut, engine)),
         step_(p.time_step()),
         cut_(cut),
         fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine),
@@ -157,6 +157,8 @@ class simulation_on {
   /// Its cells with one position along an axis, 0 for x, 1 for y and 2 for z, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such axis or position.
   std::vector<f32> slice(int axis, int at) {
+    processes_.require_same("slice of a wave25 simulation",
+                            [&](support::fingerprint& f) { f.add(axis), f.add(at); });
     const int n[] = {problem_.size.x, problem_.size.y, problem_.size.z};
     if (axis < 0 || axis > 2 || at < 0 || at >= n[axis])
       support::bad_argument({"wave25: there is no slice ", at, " along axis ", axis, " of a grid of ",
@@ -252,11 +254,17 @@ class simulation_on {
   }
 
  private:
-  static const problem& checked(const problem& p, const partition& cut) {
+  template <class Engine>
+  static const problem& checked(const problem& p, const partition& cut, const Engine& engine) {
+    kernel::check_alike(engine, "problem or partition", [&] { check(p, cut); });
+    return p;
+  }
+  static void check(const problem& p, const partition& cut) {
     p.check();
     if (cut.wide < 1 || cut.high < 1 || cut.wide > p.size.x || cut.high > p.size.y)
       support::bad_argument({"wave25: ", text(p.size), " cells have no block for each of ", cut.wide, " x ",
-                             cut.high, " PEs; take at most one PE for each line along z"});
+                             cut.high, " PEs; take at most ", p.size.x, " x ", p.size.y,
+                             " of them, one for each line along z"});
     if (cut.depth < 1 || cut.depth > most_steps_a_launch)
       support::bad_argument(
           {"wave25: PEs exchange lines after 1 to ", most_steps_a_launch, " steps, not after ", cut.depth});
@@ -266,7 +274,6 @@ class simulation_on {
           {"wave25: the PEs' program has no frame, which a border that absorbs needs: take one_line<nz>"});
     if (!Storage::has_stretching && p.edge == border::cpml)
       support::bad_argument({"wave25: a PE of a wafer has no memory for a cpml: take a pml"});
-    return p;
   }
 
   tile<Storage>& tile_of(coord pe) { return fabric_.template program_at<program>(pe).here; }
