@@ -6,6 +6,7 @@
 #include <wsl/kernel/wave25/checkpoint.hpp>
 
 #include "../../apps/npy.hpp"
+#include "../../apps/wave/model.hpp"
 #include "../../apps/wave/raw_model.hpp"
 #include "../../apps/wave/segy.hpp"
 #include "../../apps/wave/shots.hpp"
@@ -65,8 +66,11 @@ void wave_model(std::string_view bytes) {
   takes_or_names("model", [&] {
     const wave_app::raw_header h = wave_app::raw_header_of(bytes, "model");
     fuzz::holds(h.length <= bytes.size() && h.data.find('/') == std::string::npos);
-    const wave_app::volume v = wave_app::raw_volume(h, bytes.substr(h.length), "model");
-    fuzz::holds(v.numbers.size() == v.size.count());
+  });
+  const fuzz::memory_file f(bytes);
+  takes_or_names(f.name(), [&] {
+    const wave_app::stored_volume v = wave_app::open_model({"--model", f.name(), ""}, {2, 3, 1}, 10);
+    fuzz::holds(wave_app::numbers_of(v).size() == v.size.count());
   });
 }
 void shots(std::string_view bytes) {
