@@ -385,7 +385,7 @@ TEST_CASE("wave25: blocks of lines of any shape have the bits of single lines, i
         const int planes = x + 1 < nx ? 2 : 1;
         step(line_at(in_blocks, x, 0), planes, ny, z, z + 16, {});
         step(line_at(with_prefetches, x, 0), planes, ny, z, z + 16,
-             {&u[at(0, 0)], &u[at(0, 0)], &k[at(0, 0)]});
+             {&u[at(0, 0)], &u[at(0, 0)], &k[at(0, 0)], &u[at(0, 0)], &before[at(0, 0)], &k[at(0, 0)]});
       }
     CHECK(in_blocks == one_by_one);
     CHECK(with_prefetches == one_by_one);
