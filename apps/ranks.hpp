@@ -53,9 +53,11 @@ class joint_file {
   /// Writes bytes, one run after the other; runs are ascending.
   void write(std::span<const wsl::support::file_run> runs, const void* bytes);
   void finish();
+  wsl::u64 size() const { return size_; }
 
  private:
   struct file;
+  wsl::u64 size_;
   std::unique_ptr<file> of_;
 };
 

@@ -22,7 +22,8 @@ void together(const std::function<void()>& part) { part(); }
 struct joint_file::file {
   wsl::support::scattered_file of;
 };
-joint_file::joint_file(const std::string& name, wsl::u64 size, bool) : of_(new file{{name, size}}) {}
+joint_file::joint_file(const std::string& name, wsl::u64 size, bool)
+    : size_(size), of_(new file{{name, size}}) {}
 joint_file::~joint_file() = default;
 void joint_file::write(std::span<const wsl::support::file_run> runs, const void* bytes) {
   of_->of.write(runs, bytes);

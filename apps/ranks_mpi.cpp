@@ -74,7 +74,7 @@ struct joint_file::file {
   std::optional<wsl::support::scattered_file> own;
   std::optional<wsl::mpi::joint_file> of_all;
 };
-joint_file::joint_file(const std::string& name, wsl::u64 size, bool is_alone) : of_(new file) {
+joint_file::joint_file(const std::string& name, wsl::u64 size, bool is_alone) : size_(size), of_(new file) {
   if (ranks() == 1 || is_alone) of_->own.emplace(name, size);
   else of_->of_all.emplace(world()->who, name, size);
 }
