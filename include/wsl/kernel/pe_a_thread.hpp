@@ -35,7 +35,8 @@ void check_alike(const Engine& e, const char* what, Check check) {
   } catch (const std::exception& x) {
     own = std::current_exception();
     support::fingerprint f;
-    f.add(std::string_view(x.what()).data(), std::string_view(x.what()).size());
+    const std::string_view sentence = x.what();
+    f.add(sentence.data(), sentence.size());
     said = f.value();
   }
   try {

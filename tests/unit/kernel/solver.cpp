@@ -359,7 +359,8 @@ TEST_CASE("solver: an invalid problem is named in a sentence") {
   throws_with([&] { bicgstab({.size = size}, std::vector<f32>(59)); },
               "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
   throws_with([&] { bicgstab({.size = size}, std::vector<f32>(60, INFINITY)); }, "it takes finite ones");
-  throws_with([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
+  throws_with([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); },
+              "no block for each of 5 x 1 PEs; take at most 4 x ");
   throws_with([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); },
               "its inverse is the preconditioner");
   throws_with([&] { conjugate_gradient(convection(size), b); }, "the operator is not symmetric");

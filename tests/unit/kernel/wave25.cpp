@@ -335,7 +335,8 @@ TEST_CASE("wave25: an invalid problem is named in a sentence") {
   says([](problem& p) { p.sources[0].peak_hz = INFINITY; }, "peak frequency");
   says([](problem& p) { p.sources[0].amplitude = NAN; }, "both are finite");
   says([](problem& p) { p.receivers[1] = {0, 0, -1}; }, "receiver 1 is in cell (0, 0, -1)");
-  CHECK_THROWS_WITH((simulation{good, {.wide = 13}}), Contains("no block for each of 13 x 1 PEs"));
+  CHECK_THROWS_WITH((simulation{good, {.wide = 13}}),
+                    Contains("no block for each of 13 x 1 PEs; take at most 12 x "));
   CHECK_THROWS_WITH((simulation{good, {.depth = 65}}), Contains("1 to 64 steps"));
   CHECK_THROWS_WITH(wafer_simulation<10>{good}, Contains("compiled for one number of cells along z"));
   CHECK_THROWS_WITH((simulation_on<one_line<12>>{good, {good.size, 6, 12, 1}, wse2, threaded{}}),

@@ -166,7 +166,7 @@ class solver_on {
     a.check();
     if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
       support::bad_argument({"solver: ", text(a.size), " cells have no block for each of ", wide, " x ", high,
-                             " PEs; take at most ", size_.x, " x ", size_.y,
+                             " PEs; take at most ", a.size.x, " x ", a.size.y,
                              " of them, one for each line along z"});
     if (const std::string why = Storage::misfit(a.size, wide, high); !why.empty())
       support::bad_argument({"solver: ", why});

@@ -247,9 +247,7 @@ class spread_writer : public bytes_writer {
   void write(File& to) const {
     if (to.size() != size())
       support::bad_argument({"a checkpoint of ", size(),
-                             " bytes, which checkpoint_size tells, is written to a "
-                             "file of ",
-                             to.size()});
+                             " bytes, which checkpoint_size tells, is written to a file of ", to.size()});
     u64 at = 0;
     const auto write_text = [&](std::string_view text) {
       const support::file_run whole{at, of_.blocks[0].is_here ? text.size() : 0};
