@@ -43,7 +43,7 @@ template <int nz, class Storage = one_line<nz>>
 struct rotating_wave_pe {
   using storage = Storage;
 
-  tile<Storage> here;
+  subdomain<Storage> here;
   int left = 0;       ///< steps of this launch that are still to do
   int open = 0;       ///< ends of broadcasts at which this PE has not finished
   bool back = false;  ///< the exchange has come to its second half

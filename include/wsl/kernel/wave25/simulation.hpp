@@ -110,7 +110,7 @@ class simulation_on {
     });
     kernel::each_own_pe<program>(fabric_,
                                  [&](program& one, coord pe) { one.here.prepare(problem_, cut_, pe); });
-    each_tile([&](tile<Storage>& t, coord pe) {
+    each_subdomain([&](subdomain<Storage>& t, coord pe) {
       for (station& s : t.stations()) {
         if (s.gives) givers_.push_back(&s);
         else takers_.push_back({pe, s.at, s.number, &s});
@@ -153,7 +153,7 @@ class simulation_on {
   }
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
-  std::vector<f32> field() { return cells_of(&tile<Storage>::now); }
+  std::vector<f32> field() { return cells_of(&subdomain<Storage>::now); }
   /// Its cells with one position along an axis, 0 for x, 1 for y and 2 for z, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such axis or position.
   std::vector<f32> slice(int axis, int at) {
@@ -163,7 +163,7 @@ class simulation_on {
     if (axis < 0 || axis > 2 || at < 0 || at >= n[axis])
       support::bad_argument({"wave25: there is no slice ", at, " along axis ", axis, " of a grid of ",
                              text(problem_.size), " cells, whose axes count from 0"});
-    return cells_of(&tile<Storage>::now, axis, at);
+    return cells_of(&subdomain<Storage>::now, axis, at);
   }
   /// Calls f(block, line) for the blocks of lines that this process has: line(x, y) is the field after the
   /// last step in the cells of one of these lines, until the next one is asked for, or the next run; `line`
@@ -187,8 +187,8 @@ class simulation_on {
       all.add(pe, line, remembered.data() + at, n);
     });
     all.run();
-    return {time_, cells_of(&tile<Storage>::now), cells_of(&tile<Storage>::before), std::move(remembered),
-            traces_};
+    return {time_, cells_of(&subdomain<Storage>::now), cells_of(&subdomain<Storage>::before),
+            std::move(remembered), traces_};
   }
   /// Continues from a state of the same problem, or from any field and the one before it: then phi and
   /// traces may be empty. Throws std::invalid_argument for a state of another size, with traces that differ
@@ -208,9 +208,9 @@ class simulation_on {
     checks::finite("wave25", "the field", s.now), checks::finite("wave25", "the field before", s.before);
     checks::finite("wave25", "what the border remembers", s.phi);
     time_ = s.time;
-    each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
-    scatter(s.now, &tile<Storage>::now);
-    scatter(s.before, &tile<Storage>::before);
+    each_subdomain([&](subdomain<Storage>& t, coord) { t.set_time(time_); });
+    scatter(s.now, &subdomain<Storage>::now);
+    scatter(s.before, &subdomain<Storage>::before);
     each_memory([&](f32* line, std::size_t words, std::size_t at, coord) {
       if (!line) return;
       if (s.phi.empty()) std::fill_n(line, words, 0.f);
@@ -224,15 +224,15 @@ class simulation_on {
     const auto begin = [size = problem_.size](int x, int y) { return size.index({x, y, 0}); };
     const auto field = [&](line_of which) {
       return grid::line_array<f32>{begin, [this, which](coord pe, int x, int y) {
-                                     return std::span<f32>((tile_of(pe).*which)(x, y),
+                                     return std::span<f32>((subdomain_of(pe).*which)(x, y),
                                                            static_cast<std::size_t>(problem_.size.z));
                                    }};
     };
     grid::state_on_pes<f32> all;
     all.on = &fabric_, all.size = problem_.size;
-    all.now = {field(&tile<Storage>::now)}, all.before = {field(&tile<Storage>::before)};
+    all.now = {field(&subdomain<Storage>::now)}, all.before = {field(&subdomain<Storage>::before)};
     all.border = {[this](int x, int y) { return begin_of_memory(x, y); },
-                  [this](coord pe, int x, int y) { return tile_of(pe).memory(x, y); }};
+                  [this](coord pe, int x, int y) { return subdomain_of(pe).memory(x, y); }};
     all.field = {begin, all.now[0].line};
     for (int x = 0; x < cut_.wide; ++x)
       for (int y = 0; y < cut_.high; ++y)
@@ -249,7 +249,7 @@ class simulation_on {
     checks::traces("wave25", time, traces, traces_.size());
     if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
-    each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
+    each_subdomain([&](subdomain<Storage>& t, coord) { t.set_time(time_); });
     fill(on_pes());
   }
 
@@ -276,7 +276,7 @@ class simulation_on {
       support::bad_argument({"wave25: a PE of a wafer has no memory for a cpml: take a pml"});
   }
 
-  tile<Storage>& tile_of(coord pe) { return fabric_.template program_at<program>(pe).here; }
+  subdomain<Storage>& subdomain_of(coord pe) { return fabric_.template program_at<program>(pe).here; }
   template <class F>
   void each_pe(F f) {
     for (int y = 0; y < cut_.high; ++y)
@@ -284,9 +284,9 @@ class simulation_on {
   }
   /// Those of this process.
   template <class F>
-  void each_tile(F f) {
+  void each_subdomain(F f) {
     each_pe([&](coord pe) {
-      if (fabric_.here(pe)) f(tile_of(pe), pe);
+      if (fabric_.here(pe)) f(subdomain_of(pe), pe);
     });
   }
 
@@ -321,11 +321,11 @@ class simulation_on {
     }
   }
 
-  /// Calls f(tile, x, y, PE) for all lines; the tile is null on another process.
+  /// Calls f(subdomain, x, y, PE) for all lines; the subdomain is null on another process.
   template <class F>
   void each_line(F f) {
     each_pe([&](coord pe) {
-      tile<Storage>* const t = fabric_.here(pe) ? &tile_of(pe) : nullptr;
+      subdomain<Storage>* const t = fabric_.here(pe) ? &subdomain_of(pe) : nullptr;
       const lines own = cut_.own(pe);
       for (int x = own.x.from; x < own.x.to; ++x)
         for (int y = own.y.from; y < own.y.to; ++y) f(t, x, y, pe);
@@ -341,13 +341,13 @@ class simulation_on {
   template <class F>
   void each_memory(F f) {
     if (memory_begins_.back() == 0) return;
-    each_line([&](tile<Storage>* t, int x, int y, coord pe) {
+    each_line([&](subdomain<Storage>* t, int x, int y, coord pe) {
       const std::size_t at = begin_of_memory(x, y), words = begin_of_memory(x, y + 1) - at;
       f(t ? t->memory(x, y).data() : nullptr, words, at, pe);
     });
   }
 
-  using line_of = f32* (tile<Storage>::*)(int, int);
+  using line_of = f32* (subdomain<Storage>::*)(int, int);
   /// All cells, or those with one position along an axis.
   std::vector<f32> cells_of(line_of which, int axis = -1, int at = 0) {
     const cells& all = problem_.size;
@@ -357,7 +357,7 @@ class simulation_on {
     const cells part{x.size(), y.size(), z.size()};
     std::vector<f32> found(part.count());
     host_gather from(fabric_);
-    each_line([&](tile<Storage>* t, int cx, int cy, coord pe) {
+    each_line([&](subdomain<Storage>* t, int cx, int cy, coord pe) {
       if (x.has(cx) && y.has(cy))
         from.add(pe, t ? (t->*which)(cx, cy) + z.from : nullptr,
                  found.data() + part.index({cx - x.from, cy - y.from, 0}),
@@ -367,7 +367,7 @@ class simulation_on {
     return found;
   }
   void scatter(const std::vector<f32>& cells, line_of which) {
-    each_line([&](tile<Storage>* t, int x, int y, coord) {
+    each_line([&](subdomain<Storage>* t, int x, int y, coord) {
       if (t) std::copy_n(cells.data() + problem_.size.index({x, y, 0}), problem_.size.z, (t->*which)(x, y));
     });
   }

@@ -6,7 +6,7 @@
 // there is another stage in the middle of a march.
 #pragma once
 #include "../stencil/side_exchange.hpp"
-#include "tile.hpp"
+#include "subdomain.hpp"
 
 namespace wsl::wave25 {
 
@@ -16,7 +16,7 @@ template <class Storage>
 struct wave_pe {
   using storage = Storage;
 
-  tile<Storage> here;
+  subdomain<Storage> here;
   int left = 0;   ///< steps of this launch that are still to do
   int steps = 0;  ///< those of this march
   int stage = 0;  ///< of the exchange before a march, or after it that of borders that drift

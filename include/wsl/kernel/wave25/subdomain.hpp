@@ -12,7 +12,7 @@
 namespace wsl::wave25 {
 
 template <class Storage>
-class tile {
+class subdomain {
  public:
   void prepare(const problem& p, const partition& cut, coord pe) {
     cut_ = cut, pe_ = pe, edge_ = p.damping(), free_surface_ = p.free_surface;
