@@ -90,12 +90,12 @@ class simulation_on {
     set_field(u, field);
   }
   /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
-  /// cells of this process, by whose position, counted from 0, it gives finite numbers; for one that is not
-  /// it throws std::invalid_argument, on this rank only.
+  /// cells of this process, by whose position, counted from 0, it gives finite numbers; for one that is not,
+  /// and for what the function throws on a rank, it throws std::invalid_argument on all of them.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
     checks::number_of("field", field, in.fields);
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const box own = t.own();
       const range z = own.at[z_axis];
       each_line(own, [&](int x, int y) {
@@ -127,7 +127,7 @@ class simulation_on {
   /// Sets all coefficients of a grid of three dimensions, line after line along the last axis, from what
   /// makes them together: each PE of this process calls make(y), with the range of y that it has, for a
   /// function f(x, y, lines) that sets lines[i], the numbers of coefficient i in all cells of a line. Throws
-  /// std::invalid_argument for one that is not finite.
+  /// std::invalid_argument on all ranks for one that is not finite, and for what these functions throw.
   template <class Make>
   void coefficients(Make make) {
     static_assert(reads.dimensions == 3,
@@ -136,7 +136,7 @@ class simulation_on {
     std::vector<T> numbers(n * std::size_t(in.coefficients));
     std::array<std::span<T>, std::size_t(in.coefficients)> lines;
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = std::span(numbers).subspan(i * n, n);
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
       range rows{plan_.cut.axis[y_axis].n, 0};
       for (int py = y.from; py < y.to; ++py)
@@ -219,7 +219,7 @@ class simulation_on {
   template <class Plan>
   void border(const Plan& p) {
     static_assert(Storage::has_border, "wsl: the simulation has no border that remembers");
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const box lines = t.remembering();
       t.border().shape(p, {lines.at[x_axis], lines.at[y_axis]});
     });
@@ -232,18 +232,21 @@ class simulation_on {
   /// What it goes on from, which each process gets whole: fields and traces. Scalars, coefficients, sources
   /// and receivers are not in it.
   state<T> save() {
-    state<T> s{.time = time_, .now = {}, .before = {}, .traces = traces_, .border = {}};
-    for (int f = 0; f < in.fields; ++f) {
-      s.now.push_back(values(f));
-      if constexpr (reads.before)
-        copy_out(s.before.emplace_back(size_.count()), f, everywhere(), &program_tile::before);
-    }
-    s.border.resize(border_begins_.back());
+    state<T> s{.time = time_, .now = {}, .before = {}, .traces = {}, .border = {}};
     host_gather all(fabric_);
-    each_border_line([&](coord pe, T* line, std::size_t n, std::size_t at) {
-      all.add(pe, line, s.border.data() + at, n);
+    kernel::fail_together(fabric_, [&] {
+      s.traces = traces_, s.border.resize(border_begins_.back());
+      s.now.assign(std::size_t(in.fields), std::vector<T>(size_.count()));
+      if constexpr (reads.before) s.before = s.now;
+      each_border_line([&](coord pe, T* line, std::size_t n, std::size_t at) {
+        all.add(pe, line, s.border.data() + at, n);
+      });
     });
     all.run();
+    for (int f = 0; f < in.fields; ++f) {
+      copy_out(s.now[std::size_t(f)], f, everywhere());
+      if constexpr (reads.before) copy_out(s.before[std::size_t(f)], f, everywhere(), &program_tile::before);
+    }
     return s;
   }
   /// Continues from a state of a simulation with the same grid; traces may be empty, and what a border
@@ -319,7 +322,7 @@ class simulation_on {
     each_tile([&](auto& t, coord) { t.set_time(time); });
     if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
-    fill(on_pes());
+    kernel::fail_together(fabric_, [&] { fill(on_pes()); });
     each_tile([](auto& t, coord) { t.loaded(); });
   }
 
@@ -353,8 +356,9 @@ class simulation_on {
     copy_out(u, field, everywhere());
   }
   std::vector<T> values(int field = 0) {
-    std::vector<T> u(size_.count());
-    get(u, field);
+    checks::number_of("field", field, in.fields);
+    std::vector<T> u = kernel::room_for<T>(fabric_, size_.count());
+    copy_out(u, field, everywhere());
     return u;
   }
   /// The cells of a field with one position along an axis, counted from 0, in the order of the other axes.
@@ -363,7 +367,7 @@ class simulation_on {
     processes_.require_same("slice of a stencil",
                             [&](support::fingerprint& f) { f.add(axis), f.add(at), f.add(field); });
     checks::slice(size_, axis, at, field, in.fields);
-    std::vector<T> u(size_.count() / static_cast<std::size_t>(size_[axis]));
+    std::vector<T> u = kernel::room_for<T>(fabric_, size_.count() / static_cast<std::size_t>(size_[axis]));
     box part = everywhere();
     part.at[detail::internal_axis(size_.axes(), axis)] = {at, at + 1};
     copy_out(u, field, part);
@@ -425,7 +429,7 @@ class simulation_on {
   }
   template <class At>
   void set_coefficient(int i, At k) {
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
       for (int px = x.from; px < x.to; ++px)
         for (int py = y.from; py < y.to; ++py)
@@ -555,13 +559,15 @@ class simulation_on {
       if (receivers_.empty() && emits_.empty()) return;
       if (!has_placed_stations_) place_stations();
       emitted_.clear();
-      for (const std::function<T(i64)>& emits : emits_)
-        for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
-      // before one rank throws, and others do not
+      std::exception_ptr failed;
+      try {
+        for (const std::function<T(i64)>& emits : emits_)
+          for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
+      } catch (...) { failed = std::current_exception(); }
       if (!emits_.empty())
-        processes_.require_same("sample that a source of a stencil emits", [&](support::fingerprint& f) {
-          f.add(emitted_.data(), emitted_.size() * sizeof(T));
-        });
+        processes_.throw_alike(
+            failed, "sample that a source of a stencil emits",
+            [&](support::fingerprint& f) { f.add(emitted_.data(), emitted_.size() * sizeof(T)); });
       for (std::size_t i = 0; i < emitted_.size(); ++i)
         if (!std::isfinite(emitted_[i]))
           support::bad_argument({"stencil: what source ", i / std::size_t(steps), " emits in step ",
@@ -604,6 +610,11 @@ class simulation_on {
     each_pe([&](coord pe) {
       if (fabric_.here(pe)) f(tile_of(pe), pe);
     });
+  }
+  /// For what may throw on a rank.
+  template <class F>
+  void each_tile_together(F f) {
+    kernel::fail_together(fabric_, [&] { each_tile(f); });
   }
   template <class F>
   static void each_line(const box& own, F f) {
