@@ -94,6 +94,7 @@ class simulation_on {
   /// and for what the function throws on a rank, it throws std::invalid_argument on all of them.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
+    must_be_called_by_all('l', field);
     checks::number_of("field", field, in.fields);
     each_tile_together([&](auto& t, coord) {
       const box own = t.own();
@@ -121,6 +122,7 @@ class simulation_on {
   /// The same from a function, as load's.
   template <cell_function<T, reads.dimensions> F>
   void coefficient(int i, F k) {
+    must_be_called_by_all('c', i);
     checks::number_of("coefficient", i, in.coefficients);
     set_coefficient(i, [&](int x, int y, int z) { return finite("coefficient", i, k, x, y, z); });
   }
@@ -132,6 +134,7 @@ class simulation_on {
   void coefficients(Make make) {
     static_assert(reads.dimensions == 3,
                   "wsl: only a grid of three dimensions has its coefficients by lines");
+    must_be_called_by_all('a', 0);
     const std::size_t n = static_cast<std::size_t>(plan_.cut.axis[z_axis].n);
     std::vector<T> numbers(n * std::size_t(in.coefficients));
     std::array<std::span<T>, std::size_t(in.coefficients)> lines;
@@ -390,6 +393,11 @@ class simulation_on {
   }
 
  private:
+  /// Before ranks wait for each other in a call that others of them do not make.
+  void must_be_called_by_all(char what, int which) const {
+    processes_.require_same("load or coefficient of a stencil",
+                            [&](support::fingerprint& f) { f.add(what), f.add(which), f.add(time_); });
+  }
   /// Compares an array of all cells with those of other ranks before one of them throws alone.
   void check(const char* what, int i, int count, std::span<const T> given, const char* which = "") const {
     processes_.require_same(support::joined({which, what, " ", i, " of a stencil"}).c_str(),
@@ -727,7 +735,8 @@ class wafer_simulation
     const auto pes = [&](int a) { return (p.cut.axis[a].n + cells.n[a] - 1) / cells.n[a]; };
     p = detail::with_pes(p, pes(p.cut.first), pes(p.cut.second));
     for (int a = 0; a < 3; ++a) p.tile[a] = p.cut.axis[a].n + 1;
-    if (const char* why = storage::misfit(p.cut)) support::bad_argument({"stencil: ", why});
+    if (const std::string why = storage::misfit(p.cut); !why.empty())
+      support::bad_argument({"stencil: ", why});
     return p;
   }
 };
