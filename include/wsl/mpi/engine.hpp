@@ -102,7 +102,7 @@ class spread_engine final : public engines::threaded_engine {
   static constexpr std::size_t most_fetched_at_once = std::size_t{1}
                                                       << 24;  // bytes, which each rank has twice
 
-  /// What a rank cannot keep is the fault of all, of which none waits for the others then. Little is not worth
+  /// Room for what a fetch needs. What one rank cannot keep is a fault on all of them; little is not worth
   /// the question.
   void find_room(std::span<const memory_part> parts, std::vector<int>& owners,
                  std::vector<std::byte>& message) const {
