@@ -104,8 +104,8 @@ TEST_CASE("a function of a cell that throws on one rank ends all ranks with its 
               [&](auto) { return [&](int x, int y, const auto& lines) { lines[0][0] = of_cell(x, y, 0); }; });
         }) == sentence);
   CHECK(says([&] {
-          s.restore(0, {}, [](const auto& all) {
-            grid::each_own_line(all.blocks, all.now[0], [](int x, int, std::span<f32>) {
+          s.restore(0, {}, [](const auto& state) {
+            grid::each_own_line(state.blocks, state.now[0], [](int x, int, std::span<f32>) {
               if (x > 36) throw std::runtime_error("no such plane");
             });
           });

@@ -322,14 +322,14 @@ TEST_CASE("sparse solver: GMRES on a singular matrix ends with the x of least re
   constexpr int n = 12;
   const std::vector<f64> numbers = noise(n * n, 3);
   const auto at = [](int r, int c) { return static_cast<std::size_t>(r * n + c); };
-  std::vector<sparse_matrix::entry> all;
+  std::vector<sparse_matrix::entry> entries;
   for (int r = 0; r + 1 < n; ++r)
     for (int c = 0; c < n; ++c) {
       const f64 v = numbers[at(r, c)] + (r == c ? 4 : 0);
-      all.push_back({r, c, v});
-      if (r < 2) all.push_back({n - 1, c, (r + 1) * v});
+      entries.push_back({r, c, v});
+      if (r < 2) entries.push_back({n - 1, c, (r + 1) * v});
     }
-  const sparse_matrix rows = sparse_matrix::from_entries(n, n, all);
+  const sparse_matrix rows = sparse_matrix::from_entries(n, n, entries);
   // the last row minus the first minus twice the second is zero, and so is that of any product
   const auto least_residual = [](const std::vector<f64>& b) {
     return std::abs(b[n - 1] - b[0] - 2 * b[1]) / std::sqrt(6.) / serial::norm(b);
