@@ -698,13 +698,18 @@ class simulation : public simulation_on<update, in, T, block<T, in, footprint_of
 };
 
 namespace detail {
+template <per_pe cells>
+struct has_cells {
+  static_assert(cells.n[0] >= 1 && cells.n[1] >= 1 && cells.n[2] >= 1,
+                "wsl: a PE of a wafer has at least one cell along each axis, as in per_pe{1, 1, 40}");
+};
 template <takes in, footprint reads, per_pe cells>
-struct storage_on_wafers {
+struct storage_on_wafers : has_cells<cells> {
   using type = plot<in, reads, cells>;
 };
 template <takes in, footprint reads, per_pe cells>
   requires(cells.is_column())
-struct storage_on_wafers<in, reads, cells> {
+struct storage_on_wafers<in, reads, cells> : has_cells<cells> {
   using type = column<in, reads, cells.n[2]>;
 };
 }  // namespace detail
