@@ -32,44 +32,44 @@ inline std::string sentence_of(const std::exception_ptr& of, bool is_of_argument
   } catch (...) { return "i" + support::exception_text(of); }
 }
 
-/// Throws on all processes what some of them have caught, if there is something.
-inline void throw_together(fabric& on, const std::exception_ptr& own, bool is_of_arguments) {
+/// Throws on all processes what some of them have caught, if there is something. `place` is that of its own.
+inline void throw_together(fabric& on, const std::exception_ptr& own, bool is_of_arguments,
+                           const std::string& place) {
   if (!on.spread()) {
     if (own) std::rethrow_exception(own);
     return;
   }
-  const std::string why = own ? sentence_of(own, is_of_arguments) : std::string();
+  std::string why = own ? sentence_of(own, is_of_arguments) : std::string();
+  if (own && why.front() != 'a') why += " (" + place + ")";
   const auto sentences = gather_lists<char>(on, all, [&](coord) { return std::string_view(why); });
-  const region r = on.plan().inside(all);
-  int failed = 0, first = r.count();
-  for (int i = r.count(); i-- > 0;)
-    if (!sentences[static_cast<std::size_t>(i)].empty()) ++failed, first = i;
-  if (own && (failed == r.count() || failed == 0)) std::rethrow_exception(own);
+  int failed = 0;
+  const std::vector<char>* first = nullptr;
+  for (const std::vector<char>& sentence : sentences)
+    if (!sentence.empty() && failed++ == 0) first = &sentence;
+  if (own && (failed == static_cast<int>(sentences.size()) || failed == 0)) std::rethrow_exception(own);
   if (failed == 0) return;
-  const auto& text = sentences[static_cast<std::size_t>(first)];
-  std::string sentence(text.begin() + 1, text.end());
-  if (text.front() != 'a') sentence += " (on the process that runs " + text_of(r.nth(first)) + ")";
-  if (text.front() == 'f') throw support::file_error(sentence);
+  const std::string sentence(first->begin() + 1, first->end());
+  if (first->front() == 'f') throw support::file_error(sentence);
   throw std::invalid_argument(sentence);
 }
 
 }  // namespace detail
 
 /// Calls part(), which is not collective. If it throws on some processes, all throw std::invalid_argument, or
-/// support::file_error, with the sentence of the first of them and a PE that it runs; where it has failed on
-/// all, each throws its own. A process that runs no PE fails alone. Collective.
+/// support::file_error, with the sentence of the first of them and its rank; where it has failed on all, each
+/// throws its own. A process that runs no PE fails alone. Collective.
 template <class F>
 void fail_together(fabric& on, F part) {
   std::exception_ptr own;
   try {
     part();
   } catch (...) { own = std::current_exception(); }
-  detail::throw_together(on, own, false);
+  detail::throw_together(on, own, false, "on " + on.process_name());
 }
 
 /// Calls work(program, pe) for the PEs that this process runs, each on its thread. If it throws for some, all
-/// processes throw as those of fail_together do, of the first of its PEs that a process has; a sentence about
-/// arguments stays as it is. Collective.
+/// processes throw as those of fail_together do, of the first of its PEs that a process has, which the
+/// sentence names; one about arguments stays as it is. Collective.
 template <class Program, class Work>
 void each_own_pe(fabric& on, Work work) {
   const region r = on.plan().inside(all);
@@ -84,7 +84,16 @@ void each_own_pe(fabric& on, Work work) {
       if (r.rank(pe) < failed) failed = r.rank(pe), own = std::current_exception();
     }
   });
-  detail::throw_together(on, own, true);
+  detail::throw_together(on, own, true,
+                         own ? text_of(r.nth(failed)) + " on " + on.process_name() : std::string());
+}
+
+/// Room for n elements, on all processes or on none. Collective.
+template <class T>
+std::vector<T> room_for(fabric& on, std::size_t n) {
+  std::vector<T> room;
+  fail_together(on, [&] { room.resize(n); });
+  return room;
 }
 
 }  // namespace wsl::kernel

@@ -68,6 +68,19 @@ class agreement {
     describe(f);
     require_same_(what, f.value());
   }
+  /// The same for what a process makes, or does not, as it has caught something; then it throws that.
+  template <class Describe>
+  void throw_alike(const std::exception_ptr& own, const char* what, Describe describe) const {
+    try {
+      require_same(what, [&](support::fingerprint& f) {
+        f.add(own != nullptr);
+        describe(f);
+      });
+    } catch (...) {
+      if (!own) throw;
+    }
+    if (own) std::rethrow_exception(own);
+  }
 
  private:
   std::function<void(const char* what, u64 number)> require_same_;

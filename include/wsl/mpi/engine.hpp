@@ -62,8 +62,9 @@ class spread_engine final : public engines::threaded_engine {
   void fetch(const memory_part* first, std::size_t count) override {
     const std::span parts(first, count);
     std::vector<int> owners;
-    for (const memory_part& p : parts) owners.push_back(share_.owner(partition_of(*p.of)));
     std::vector<std::byte> message;
+    find_room(parts, owners, message);
+    for (std::size_t i = 0; i < count; ++i) owners[i] = share_.owner(partition_of(*parts[i].of));
     for (int from = 0; from < who_.size(); ++from)
       for (std::size_t next = 0; next < parts.size();) {
         message.clear();
@@ -100,6 +101,30 @@ class spread_engine final : public engines::threaded_engine {
  private:
   static constexpr std::size_t most_fetched_at_once = std::size_t{1}
                                                       << 24;  // bytes, which each rank has twice
+
+  /// Room for what a fetch needs. What one rank cannot keep is a fault on all of them; little is not worth
+  /// the question.
+  void find_room(std::span<const memory_part> parts, std::vector<int>& owners,
+                 std::vector<std::byte>& message) const {
+    std::size_t bytes = 0, longest = 0;
+    for (const memory_part& p : parts) bytes += p.size, longest = support::max(longest, p.size);
+    const std::size_t most = support::min(bytes, most_fetched_at_once + longest);
+    bool has_room = true;
+    try {
+      owners.resize(parts.size()), message.reserve(most);
+    } catch (const std::bad_alloc&) { has_room = false; }
+    constexpr std::size_t little = std::size_t{1} << 20;
+    if (bytes + parts.size() * sizeof(int) < little) {
+      if (!has_room) throw std::bad_alloc();
+      return;
+    }
+    // counted from the end, so that the largest is the first
+    const u64 without = who_.largest(has_room ? 0 : static_cast<u64>(who_.size() - who_.rank()));
+    if (without)
+      throw fault("wsl: there is not enough memory for the " + std::to_string(most) +
+                  " bytes in which ranks send each other what the host reads (on " +
+                  who_.name_of(who_.size() - static_cast<int>(without)) + ")");
+  }
 
   static int threads_of(const threaded& how) { return how.threads ? how.threads : default_threads(); }
 

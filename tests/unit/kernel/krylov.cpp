@@ -318,6 +318,60 @@ TEST_CASE("sparse solver: how a method ends is said") {
   CHECK(widened.converged());
 }
 
+TEST_CASE("sparse solver: GMRES on a singular matrix ends with the x of least residual, and says its own") {
+  constexpr int n = 12;
+  const std::vector<f64> numbers = noise(n * n, 3);
+  const auto at = [](int r, int c) { return static_cast<std::size_t>(r * n + c); };
+  std::vector<sparse_matrix::entry> entries;
+  for (int r = 0; r + 1 < n; ++r)
+    for (int c = 0; c < n; ++c) {
+      const f64 v = numbers[at(r, c)] + (r == c ? 4 : 0);
+      entries.push_back({r, c, v});
+      if (r < 2) entries.push_back({n - 1, c, (r + 1) * v});
+    }
+  const sparse_matrix rows = sparse_matrix::from_entries(n, n, entries);
+  // the last row minus the first minus twice the second is zero, and so is that of any product
+  const auto least_residual = [](const std::vector<f64>& b) {
+    return std::abs(b[n - 1] - b[0] - 2 * b[1]) / std::sqrt(6.) / serial::norm(b);
+  };
+  const std::vector<f64> inconsistent = noise(n, 5), consistent = serial::product(rows, inconsistent);
+  for (const preconditioner with : {preconditioner::none, preconditioner::jacobi})
+    for (const arithmetic numbers_of : {arithmetic::in_f64, arithmetic::mixed})
+      for (const int restart : {1, 5, n}) {
+        INFO("preconditioner " << int(with) << ", arithmetic " << int(numbers_of) << ", restart " << restart);
+        sparse_solver s(rows, generalized_minimal_residual{},
+                        {.with = with, .numbers = numbers_of, .restart = restart, .pes = 2, .threads = 1});
+        const limits most{.tolerance = 1e-10, .iterations = 500};
+        const sparse_solution known = s.solve(consistent, most), best = s.solve(inconsistent, most);
+        CHECK(known.residual == Approx(serial::relative_residual(rows, known.x, consistent)).margin(1e-12));
+        if (restart > 1) CHECK(known.converged());
+
+        const f64 residual = serial::relative_residual(rows, best.x, inconsistent),
+                  least = least_residual(inconsistent);
+        CHECK(best.residual == Approx(residual).epsilon(1e-6));
+        CHECK(best.residuals.back() == Approx(residual).epsilon(0.02));
+        CHECK(residual > 0.999 * least);
+        CHECK(residual < (restart == n ? 1.1 * least : 1));
+        if (restart == n)
+          CHECK(best.how ==
+                (numbers_of == arithmetic::in_f64 ? ending::nearly_singular : ending::as_exact_as_numbers));
+        else CHECK(best.how == ending::stagnation);
+      }
+}
+
+TEST_CASE("sparse solver: a correction of rounding leaves x what it was") {
+  // after the first step the residual is one that the matrix takes to zero
+  const sparse_matrix ones =
+      sparse_matrix::from_entries(2, 2, {{0, 0, 1.}, {0, 1, 1.}, {1, 0, 1.}, {1, 1, 1.}});
+  for (const int restart : {1, 2, 5}) {
+    const sparse_solution s = sparse_solver(ones, generalized_minimal_residual{}, {.restart = restart})
+                                  .solve(std::vector<f64>{1, 0});
+    CHECK(s.x[0] + s.x[1] == Approx(0.5));
+    CHECK(s.residual == Approx(std::sqrt(0.5)));
+    CHECK(s.residuals.back() == Approx(std::sqrt(0.5)));
+  }
+}
+
 TEST_CASE("sparse solver: an invalid problem is named in a sentence") {
   const sparse_matrix a = poisson({6});
   const std::vector<f64> b(6, 1);

@@ -230,3 +230,49 @@ TEST_CASE("The fingerprint of an array tells changed signs") {
   CHECK(print() == before);
   CHECK(same == 0);
 }
+
+namespace {
+
+/// An update of two fields without neighbours, in blocks, in the reference and on a wafer, beside std.
+template <class T, auto update, class Expected>
+void is_that_of_std(Expected expected) {
+  constexpr stencils::takes in{.fields = 2};
+  std::vector<T> u = updates::numbers<T>(7 * 37, 3), v = updates::numbers<T>(7 * 37, 4);
+  for (const std::size_t i : {0u, 36u, 100u, 255u})
+    u[i] = -T(0), u[i + 1] = T(0), v[i] = u[i + 1], v[i + 1] = u[i];
+  for (std::size_t i = 3; i < u.size(); i += 9) v[i] = u[i];
+  const auto check = [&](auto&& s) {
+    s.load(u, 0), s.load(v, 1), s.run(1);
+    const std::vector<T> found = s.values(0);
+    bool same = true;  // but for the sign of a zero
+    for (std::size_t i = 0; i < found.size(); ++i) same &= found[i] == expected(u[i], v[i]);
+    CHECK(same);
+  };
+  check(stencils::simulation<update, in, T>({7, 37}, boundary::fixed, {2, 1, 1, 1}));
+  check(stencils::serial<update, in, T>({7, 37}, boundary::fixed));
+  if constexpr (std::is_same_v<T, f32>)
+    check(stencils::wafer_simulation<update, stencils::per_pe{4, 20}, in>({7, 37}, boundary::fixed));
+}
+
+template <class T>
+void functions_are_those_of_std() {
+  constexpr auto inverse = [](auto u, auto v) { return std::tuple{1 / abs(u(0, 0)), v(0, 0)}; };
+  is_that_of_std<T, inverse>([](T a, T) { return 1 / std::abs(a); });
+  constexpr auto root = [](auto u, auto v) { return std::tuple{sqrt(abs(u(0, 0))), v(0, 0)}; };
+  is_that_of_std<T, root>([](T a, T) { return std::sqrt(std::abs(a)); });
+  constexpr auto least = [](auto u, auto v) { return std::tuple{min(u(0, 0), v(0, 0)), v(0, 0)}; };
+  is_that_of_std<T, least>([](T a, T b) { return std::min(a, b); });
+  constexpr auto most = [](auto u, auto v) { return std::tuple{max(u(0, 0), v(0, 0)), v(0, 0)}; };
+  is_that_of_std<T, most>([](T a, T b) { return std::max(a, b); });
+  constexpr auto chosen = [](auto u, auto v) {
+    return std::tuple{select((u(0, 0) < v(0, 0)) | (u(0, 0) == 0), u(0, 0) * 2, 3 - v(0, 0)), v(0, 0)};
+  };
+  is_that_of_std<T, chosen>([](T a, T b) { return a < b || a == 0 ? a * 2 : 3 - b; });
+}
+
+}  // namespace
+
+TEST_CASE("stencil: functions of a cell's value are those of std, in all forms") {
+  functions_are_those_of_std<f32>();
+  functions_are_those_of_std<f64>();
+}

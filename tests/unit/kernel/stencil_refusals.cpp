@@ -135,9 +135,11 @@ TEST_CASE("stencil: coefficients by lines are given together") {
 
 TEST_CASE("stencil: grids that a wafer's program is not for") {
   using column = stencils::wafer_simulation<updates::heat_3d, per_pe{1, 1, 16}>;
-  CHECK_THROWS_WITH(column({4, 4, 17}), Contains("compiled for one number of cells"));
+  CHECK_THROWS_WITH(column({4, 4, 17}),
+                    Contains("compiled for columns of 16 cells, and the grid has 17 along "
+                             "the last axis: take per_pe{1, 1, 17}"));
   CHECK_THROWS_WITH(column({1, 4, 16}, boundary::periodic), Contains("over two or more PEs"));
   CHECK_THROWS_AS(column({751, 2, 16}), fault);
   CHECK_THROWS_WITH((stencils::wafer_simulation<updates::square, per_pe{4, 2}>({12, 3})),
-                    Contains("as many cells along an axis as the radius"));
+                    Contains("2 PEs share 3 cells along an axis, and one has at least 2, the radius"));
 }

@@ -338,7 +338,9 @@ TEST_CASE("wave25: an invalid problem is named in a sentence") {
   CHECK_THROWS_WITH((simulation{good, {.wide = 13}}),
                     Contains("no block for each of 13 x 1 PEs; take at most 12 x "));
   CHECK_THROWS_WITH((simulation{good, {.depth = 65}}), Contains("1 to 64 steps"));
-  CHECK_THROWS_WITH(wafer_simulation<10>{good}, Contains("compiled for one number of cells along z"));
+  CHECK_THROWS_WITH(wafer_simulation<10>{good},
+                    Contains("compiled for lines of 10 cells along z, and the problem has 12 along z: take "
+                             "wafer_simulation<12>"));
   CHECK_THROWS_WITH((simulation_on<one_line<12>>{good, {good.size, 6, 12, 1}, wse2, threaded{}}),
                     Contains("each PE has one line"));
   simulation s{good};

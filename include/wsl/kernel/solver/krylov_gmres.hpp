@@ -3,7 +3,9 @@
 // preconditioner on the right. A new basis vector is made orthogonal to all others at once and then again
 // (classical Gram-Schmidt twice, which is as exact as the modified one): two totals an iteration, however
 // many vectors there are. Every PE rotates the Hessenberg matrix by itself. One call is the iterations
-// between two restarts; krylov_refinement.hpp begins the next one with the residual of the new x.
+// between two restarts; krylov_refinement.hpp begins the next one with the residual of the new x. A singular
+// matrix makes that of Hessenberg singular but for rounding; then the residual itself decides how much of it
+// counts (Brown and Walker, SIAM J. Matrix Anal. Appl. 18, 1997).
 #pragma once
 #include "krylov_precondition.hpp"
 
@@ -35,7 +37,98 @@ struct generalized_minimal_residual {
                  [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] -= by * c[1]; });
     }
   }
+
+  /// The triangular system between two restarts. Column j of the matrix has j + 1 numbers; `right` is the
+  /// rotated right side.
+  struct least_squares {
+    std::vector<std::vector<f64>> columns;
+    std::vector<f64> right;
+    f64 longest = 0;  ///< of the vectors that A took or gave
+
+    int count() const { return static_cast<int>(columns.size()); }
+    /// The factors of the first basis vectors.
+    std::vector<f64> solve(int first) const;
+    /// The length of a part of the right side; from some columns on that is the residual which they leave.
+    f64 length_of_right(int from, int to) const;
+    f64 left_by(int first) const { return length_of_right(first, count() + 1); }
+    /// Whether neither what the first columns leave nor what they take away is near to rounding, which grows
+    /// with the factors; a residual below the target need not be exact.
+    template <class T>
+    bool is_sound(int first, f64 target) const;
+    /// How many columns are sound. The factors grow with the columns.
+    template <class T>
+    int sound_columns() const;
+  };
+  /// d = the correction by some columns; `sum` becomes their combination.
+  template <class T>
+  static procedure combine(krylov_pe& k, const least_squares& system, int columns, int sum);
+  /// The columns that leave the least residual, and that residual: all, or those that are sound.
+  template <class T>
+  static procedure choose(krylov_pe& k, const least_squares& system, int z, int* columns, f64* residual);
 };
+
+inline std::vector<f64> generalized_minimal_residual::least_squares::solve(int first) const {
+  std::vector<f64> y(right.begin(), right.begin() + first);
+  for (std::size_t i = y.size(); i-- > 0;) {
+    for (std::size_t j = i + 1; j < y.size(); ++j) y[i] -= columns[j][i] * y[j];
+    y[i] /= columns[i][i];
+  }
+  return y;
+}
+
+inline f64 generalized_minimal_residual::least_squares::length_of_right(int from, int to) const {
+  f64 square = 0;
+  for (int i = from; i < to; ++i)
+    square += right[static_cast<std::size_t>(i)] * right[static_cast<std::size_t>(i)];
+  return std::sqrt(square);
+}
+
+template <class T>
+bool generalized_minimal_residual::least_squares::is_sound(int first, f64 target) const {
+  constexpr f64 little = 0.05;
+  f64 square = 0;
+  for (const f64 factor : solve(first)) square += factor * factor;
+  const f64 rounding = static_cast<f64>(std::numeric_limits<T>::epsilon()) * longest * std::sqrt(square);
+  return rounding <= little * std::min(std::max(left_by(first), target), length_of_right(0, first));
+}
+
+template <class T>
+int generalized_minimal_residual::least_squares::sound_columns() const {
+  int sound = 0, too_many = count();
+  while (too_many - sound > 1) {
+    const int between = (sound + too_many) / 2;
+    (is_sound<T>(between, 0) ? sound : too_many) = between;
+  }
+  return sound;
+}
+
+template <class T>
+procedure generalized_minimal_residual::combine(krylov_pe& k, const least_squares& system, int columns,
+                                                int sum) {
+  std::vector<f64> y = system.solve(columns);
+  for (f64& v : y) v = -v;  // what is removed from zero is added
+  k.clear<T>({sum});
+  remove<T>(k, first_of_method, y, sum);
+  co_await precondition<T>(k, vector_d, sum);
+}
+
+template <class T>
+procedure generalized_minimal_residual::choose(krylov_pe& k, const least_squares& system, int z, int* columns,
+                                               f64* residual) {
+  const int sum = first_of_method + system.count(), sound = system.sound_columns<T>();
+  co_await combine<T>(k, system, system.count(), sum);
+  co_await k.product<T>(0, z, vector_d);
+  const std::array<f64, 1> own =
+      k.sweep<T, 1>({z, vector_r}, [](const auto& c, auto& s) __attribute__((always_inline)) {
+        const auto left = c[1] - c[0];
+        s[0] += left * left;
+      });
+  const f64 with_all = std::sqrt((co_await k.total(own))[0]), without = system.left_by(sound);
+  // a residual that is hardly smaller would be bought with numbers of x that are rounding
+  const bool takes_all = with_all < 0.9 * without;
+  *columns = takes_all ? system.count() : sound;
+  *residual = takes_all ? with_all : without;
+}
 
 template <class T>
 procedure generalized_minimal_residual::run(krylov_pe& k) {
@@ -47,20 +140,26 @@ procedure generalized_minimal_residual::run(krylov_pe& k) {
   const T shrink = static_cast<T>(1 / beta);
   k.clear<T>({d});
   k.sweep<T>({basis, r}, [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] = shrink * c[1]; });
-  // Column j of the triangular matrix has j + 1 numbers; g is the rotated right side.
-  std::vector<std::vector<f64>> triangle;
-  std::vector<f64> g{beta}, cosine, sine;
+  least_squares system{.columns = {}, .right = {beta}};
+  std::vector<f64>& g = system.right;
+  std::vector<f64> cosine, sine;
+  const auto is_doubtful = [&] { return !system.is_sound<T>(system.count(), k.target); };
+  int used = -1;  // columns, once that is known
   bool ends = false;
-  int count = 0;
-  while (count < m && !ends) {
-    const int j = count, w = basis + j + 1;
+  ending why = ending::none;
+  while (system.count() < m && !ends) {
+    const int j = system.count(), w = basis + j + 1;
     co_await precondition<T>(k, z, basis + j);
     co_await k.product<T>(0, w, z);
     std::vector<f64> h(static_cast<std::size_t>(j) + 2);
-    f64 whole = 0, left = 0;
+    f64 whole = 0, left = 0, before = 0;
     for (int pass = 0; pass < 2; ++pass) {
       dots<T>(k, basis, j + 1, w, own);
-      const std::span<const f64> total = co_await k.total(own);
+      if (pass == 0)  // the length of z too
+        own.push_back(k.sweep<T, 1>(
+            {z}, [](const auto& c, auto& sum) __attribute__((always_inline)) { sum[0] += c[0] * c[0]; })[0]);
+      std::span<const f64> total = co_await k.total(own);
+      if (pass == 0) before = total.back(), total = total.first(total.size() - 1);
       factors.assign(total.begin(), total.end() - 1);
       left = total.back();
       if (pass == 0) whole = left;
@@ -82,35 +181,37 @@ procedure generalized_minimal_residual::run(krylov_pe& k) {
     }
     const std::size_t last = h.size() - 2;
     const f64 diagonal = std::hypot(h[last], length);
-    if (!(diagonal > 0)) {
-      k.how = whole > 0 ? ending::stagnation : ending::singular;
+    if (!(diagonal > 0)) {  // a column that follows from the others
+      why = whole > 0 ? ending::nearly_singular : ending::singular;
       break;
     }
+    // A is divided by a power of two, so that its largest number is about 1
+    system.longest = std::max(system.longest, std::sqrt(std::max(whole, before)));
     cosine.push_back(h[last] / diagonal), sine.push_back(length / diagonal);
     h[last] = diagonal, h.pop_back();
-    triangle.push_back(std::move(h));
+    system.columns.push_back(std::move(h));
     g.push_back(-sine.back() * g[last]), g[last] *= cosine.back();
-    ++count;
     if (!is_full) {
       const T norm = static_cast<T>(1 / length);
       k.sweep<T>({w}, [=](const auto& c, auto&) __attribute__((always_inline)) { c[0] = norm * c[0]; });
     }
-    ends = co_await k.iterated(std::abs(g.back()));
-    if (is_full) break;
+    f64 residual = std::abs(g.back());
+    const bool is_last = is_full || system.count() == m || residual <= k.target;
+    if (is_last && is_doubtful()) co_await choose<T>(k, system, z, &used, &residual);
+    ends = co_await k.iterated(residual) || is_last;
   }
-  if (count == 0 || k.how == ending::not_finite) co_return;
-  std::vector<f64> y(static_cast<std::size_t>(count));
-  for (std::size_t i = y.size(); i-- > 0;) {
-    y[i] = g[i];
-    for (std::size_t j = i + 1; j < y.size(); ++j) y[i] -= triangle[j][i] * y[j];
-    y[i] /= triangle[i][i];
+  if (k.how == ending::not_finite) co_return;
+  if (used < 0 && is_doubtful()) {
+    f64 residual = 0;
+    co_await choose<T>(k, system, z, &used, &residual);
   }
-  for (f64& v : y) v = -v;  // what is removed from zero is added
-  // The vector behind the basis has no further use: it becomes the combination, of which z is the correction.
-  const int sum = basis + count;
-  k.clear<T>({sum});
-  remove<T>(k, basis, y, sum);
-  co_await precondition<T>(k, d, sum);
+  if (used < 0) used = system.count();
+  else if (used < system.count()) why = ending::nearly_singular;
+  if (used > 0) {
+    // The vector behind the basis has no further use: it becomes the combination.
+    co_await combine<T>(k, system, used, basis + used);
+  } else k.clear<T>({d});
+  if (why != ending::none) k.how = why;
 }
 
 }  // namespace wsl::solver

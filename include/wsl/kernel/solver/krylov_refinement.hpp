@@ -66,6 +66,7 @@ procedure solve_system(krylov_pe& k) {
   constexpr f64 progress = 0.5, slow_progress = 0.9999;
   if (k.set.has_null_space) co_await refinement::remove_mean<Outer>(k, b, &k.removed_mean);
   f64 whole = 0, last = 1;
+  std::vector<Outer> x_before;  // a correction may be so large that subtracting it does not bring x back
   co_await refinement::norm<Outer>(k, b, &whole);
   k.clear<Outer>({x});
   if (!(whole > 0)) {
@@ -89,13 +90,14 @@ procedure solve_system(krylov_pe& k) {
       k.how = inner;
       break;
     }
+    x_before.assign(k.vector<Outer>(x), k.vector<Outer>(x) + k.size_of<Outer>(x));
     refinement::correct<Outer, Inner>(k, length);
     co_await refinement::find_residual<Outer>(k);
     f64 now = 0;
     co_await refinement::norm<Outer>(k, r, &now);
     now /= whole;
     if (!(now < last)) {  // nor is it any better than that
-      refinement::correct<Outer, Inner>(k, -length);
+      std::copy(x_before.begin(), x_before.end(), k.vector<Outer>(x));
       now = last;
     }
     k.residual = now;
@@ -104,9 +106,10 @@ procedure solve_system(krylov_pe& k) {
     else if (inner == ending::indefinite || inner == ending::singular || inner == ending::diverged)
       k.how = inner;
     else if (!(now < (k.is_reached() ? progress : slow_progress) * last) && k.times_widened == 0)
-      k.how = inner != ending::none ? inner
-              : k.is_reached()      ? why_no_smaller<Inner>(now)
-                                    : ending::stagnation;
+      k.how = inner == ending::nearly_singular || (inner == ending::none && k.is_reached())
+                  ? why_no_smaller<Inner>(now)
+              : inner != ending::none ? inner
+                                      : ending::stagnation;
     if (k.how != ending::none) break;
     last = now;
   }

@@ -134,14 +134,17 @@ class solver_on {
     const f64 factor = measures == measure_of_result::solution  ? right_scale_ / scale_
                        : measures == measure_of_result::product ? right_scale_ * scale_
                                                                 : 1;
-    std::vector<number> numbers(size_.count());
+    std::vector<number> numbers;
+    std::vector<f32> x;
     host_gather lines(fabric_);
-    each_line([&](program* p, coord pe, int x, int y, std::size_t at) {
-      lines.add(pe, p ? p->store.line(Method::result, x, y) : nullptr, &numbers[at],
-                static_cast<std::size_t>(size_.z));
+    kernel::fail_together(fabric_, [&] {
+      numbers.resize(size_.count()), x.resize(size_.count());
+      each_line([&](program* p, coord pe, int cx, int cy, std::size_t at) {
+        lines.add(pe, p ? p->store.line(Method::result, cx, cy) : nullptr, &numbers[at],
+                  static_cast<std::size_t>(size_.z));
+      });
     });
     lines.run();
-    std::vector<f32> x(size_.count());
     std::transform(numbers.begin(), numbers.end(), x.begin(),
                    [=](number v) { return static_cast<f32>(static_cast<f32>(v) * factor); });
     return x;

@@ -546,7 +546,7 @@ inline ending sparse_solver::close() {
 }
 
 inline sparse_solution sparse_solver::result() {
-  const auto numbers_of_x = [&]<class T>(std::vector<T> x) {
+  const auto gather = [&]<class T>(std::vector<T>& x) {
     host_gather all(*fabric_);
     const row_shares& own = shares_.front();
     for (int pe = 0; pe < pes(); ++pe) {
@@ -555,16 +555,20 @@ inline sparse_solution sparse_solver::result() {
               static_cast<std::size_t>(own.size(pe)));
     }
     all.run();
-    return x;
   };
   const std::size_t n = static_cast<std::size_t>(unknowns());
   sparse_solution s;
+  std::vector<f32> singles;
+  kernel::fail_together(*fabric_, [&] {
+    s.residuals = history(), s.x.resize(n);
+    if (outer_is_f32()) singles.resize(n);
+  });
   if (outer_is_f32()) {
-    const std::vector<f32> x = numbers_of_x(std::vector<f32>(n));
-    s.x.assign(x.begin(), x.end());
-  } else s.x = numbers_of_x(std::vector<f64>(n));
+    gather(singles);
+    std::copy(singles.begin(), singles.end(), s.x.begin());
+  } else gather(s.x);
   for (f64& v : s.x) v *= right_scale_ / scale_;
-  s.residuals = history(), s.how = how(), s.residual = reached_.residual;
+  s.how = how(), s.residual = reached_.residual;
   // A and b are divided by powers of two, so that what has no end may be x alone.
   if (s.how == ending::converged && !all_finite(s.x)) s.how = ending::not_finite;
   s.removes_means = has_null_space_, s.removed_mean = reached_.removed_mean * right_scale_;

@@ -107,7 +107,7 @@ constexpr footprint checked_footprint() {
     static_assert(
         is_constant,
         "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
-        "captures, and calls constexpr functions only");
+        "captures, whose variables are auto, and calls constexpr functions only");
     if constexpr (is_complete && has_numbers && is_constant) {
       constexpr footprint found = record<update, in>();
       static_assert(

@@ -104,7 +104,7 @@ class lanes {
   }
   [[gnu::always_inline]] friend lanes min(const lanes& a, const lanes& b) { return select(b < a, b, a); }
   [[gnu::always_inline]] friend lanes max(const lanes& a, const lanes& b) { return select(a < b, b, a); }
-  [[gnu::always_inline]] friend lanes abs(const lanes& a) { return select(a < 0, -a, a); }
+  [[gnu::always_inline]] friend lanes abs(const lanes& a) { return select(a <= 0, 0 - a, a); }  // 0 of -0
   [[gnu::always_inline]] friend lanes sqrt(const lanes& a) {
     lanes root;
     if constexpr (n == 1) root.v = std::sqrt(a.v);

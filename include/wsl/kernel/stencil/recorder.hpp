@@ -49,13 +49,19 @@ namespace recorder {
 
 inline constexpr std::size_t most_offsets = 1000;  ///< more than anyone writes
 
+/// A number that stands in a program.
+template <class Number>
+concept plain_number = std::integral<Number> || std::floating_point<Number>;
+
+/// Compilers say this name first where a template of std, such as std::max(u(0), 1.f), takes no such value.
+namespace functions_without_std {
+
 /// A number of a cell: no value, but where it came from.
 class value {
  public:
   enum class origin : u8 { given, line, product, other };
 
-  constexpr value(std::integral auto) {}
-  constexpr value(std::floating_point auto) {}
+  constexpr value(plain_number auto) {}
   constexpr value(footprint* to, origin from) : to_(to), from_(from) {}
 
   constexpr footprint* record() const { return to_; }
@@ -78,6 +84,15 @@ class value {
     if (to) ++(b.to_ ? to->operations.quotients : to->operations.products);  // times the inverse
     return {to, b.to_ ? origin::other : origin::product};
   }
+  // With plain numbers, for which the operators of the language were as good.
+  friend constexpr value operator+(value a, plain_number auto b) { return a + value(b); }
+  friend constexpr value operator-(value a, plain_number auto b) { return a - value(b); }
+  friend constexpr value operator*(value a, plain_number auto b) { return a * value(b); }
+  friend constexpr value operator/(value a, plain_number auto b) { return a / value(b); }
+  friend constexpr value operator+(plain_number auto a, value b) { return value(a) + b; }
+  friend constexpr value operator-(plain_number auto a, value b) { return value(a) - b; }
+  friend constexpr value operator*(plain_number auto a, value b) { return value(a) * b; }
+  friend constexpr value operator/(plain_number auto a, value b) { return value(a) / b; }
   constexpr value& operator+=(value b) { return *this = *this + b; }
   constexpr value& operator-=(value b) { return *this = *this - b; }
   constexpr value& operator*=(value b) { return *this = *this * b; }
@@ -90,16 +105,34 @@ class value {
     friend constexpr condition operator|(condition a, condition b) { return joined(a, b); }
     friend constexpr condition operator!(condition a) { return joined(a, a); }
     template <class Other>
+    friend constexpr condition operator&&(condition a, Other) {
+      return not_joined<Other>(a);
+    }
+    template <class Other>
+    friend constexpr condition operator||(condition a, Other) {
+      return not_joined<Other>(a);
+    }
+    template <class Other>
     constexpr explicit operator Other() const {
       static_assert(
           sizeof(Other) == 0,
           "wsl: the update of a stencil cannot branch on the value of a cell, since it is called on "
-          "several cells at a time: compute both ways and take select(condition, one, other)");
+          "several cells at a time: compute both ways and take select(condition, one, other), or write min "
+          "and max without std::");
       if (to) to->is_wrong = true;
       return {};
     }
 
    private:
+    template <class Other>
+    static constexpr condition not_joined(condition a) {
+      static_assert(
+          sizeof(Other) == 0,
+          "wsl: conditions of cells in a stencil are joined by & and | and negated by !, since they "
+          "are those of several cells at a time");
+      if (a.to) a.to->is_wrong = true;
+      return a;
+    }
     static constexpr condition joined(condition a, condition b) {
       footprint* to = a.to ? a.to : b.to;
       if (to) ++to->operations.comparisons;
@@ -112,6 +145,18 @@ class value {
   friend constexpr condition operator>=(value a, value b) { return compare(a, b); }
   friend constexpr condition operator==(value a, value b) { return compare(a, b); }
   friend constexpr condition operator!=(value a, value b) { return compare(a, b); }
+  friend constexpr condition operator<(value a, plain_number auto b) { return a < value(b); }
+  friend constexpr condition operator>(value a, plain_number auto b) { return a > value(b); }
+  friend constexpr condition operator<=(value a, plain_number auto b) { return a <= value(b); }
+  friend constexpr condition operator>=(value a, plain_number auto b) { return a >= value(b); }
+  friend constexpr condition operator==(value a, plain_number auto b) { return a == value(b); }
+  friend constexpr condition operator!=(value a, plain_number auto b) { return a != value(b); }
+  friend constexpr condition operator<(plain_number auto a, value b) { return value(a) < b; }
+  friend constexpr condition operator>(plain_number auto a, value b) { return value(a) > b; }
+  friend constexpr condition operator<=(plain_number auto a, value b) { return value(a) <= b; }
+  friend constexpr condition operator>=(plain_number auto a, value b) { return value(a) >= b; }
+  friend constexpr condition operator==(plain_number auto a, value b) { return value(a) == b; }
+  friend constexpr condition operator!=(plain_number auto a, value b) { return value(a) != b; }
   friend constexpr value select(condition m, value a, value b) {
     footprint* to = m.to ? m.to : either(a, b);
     if (to) ++to->operations.comparisons;
@@ -132,14 +177,16 @@ class value {
     if (to_) to_->is_wrong = true;
     return {to_, origin::other};
   }
+  // The functions of <cmath> take a long double, which nobody writes beside a value in `? :`; so they are
+  // found, and this sentence is the first that compilers say of them.
   template <class Other>
     requires(!std::same_as<Other, value>)
-  constexpr explicit operator Other() const {
+  constexpr explicit(!std::same_as<Other, long double>) operator Other() const {
     static_assert(
         sizeof(Other) == 0,
         "wsl: the update of a stencil cannot turn the value of a cell into a plain number, since it "
-        "is called on several cells at a time: declare its variables auto, and use min, max, abs, "
-        "sqrt and select without std::");
+        "is called on several cells at a time: declare its variables auto, write min, max, abs, sqrt and "
+        "select(condition, one, other) without std::, and powers as products");
     if (to_) to_->is_wrong = true;
     return {};
   }
@@ -163,6 +210,103 @@ class value {
   footprint* to_ = nullptr;
   origin from_ = origin::given;
 };
+
+/// Functions that the values of cells do not have.
+template <class... Number>
+concept one_is_a_value = (std::same_as<Number, value> || ...);
+template <class... Number>
+constexpr value no_such_function(const Number&... x) {
+  static_assert(
+      !one_is_a_value<Number...>,
+      "wsl: of functions the update of a stencil has sqrt, abs, min, max and select(condition, one, "
+      "other), without std::; write powers as products, and give what else differs from cell to cell "
+      "as a coefficient");
+  const auto mark = [](const auto& one) {
+    if constexpr (std::same_as<decltype(one), const value&>)
+      if (one.record()) one.record()->is_wrong = true;
+  };
+  (mark(x), ...);
+  return 0;
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value pow(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value exp(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value log(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value sin(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value cos(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value tan(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value tanh(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value fabs(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value fmin(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value fmax(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value hypot(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value floor(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value ceil(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value round(const Number&... x) {
+  return no_such_function(x...);
+}
+template <class... Number>
+  requires one_is_a_value<Number...>
+constexpr value clamp(const Number&... x) {
+  return no_such_function(x...);
+}
+
+}  // namespace functions_without_std
+
+using functions_without_std::value;
 
 template <class... Offset>
 concept whole_numbers = (std::integral<Offset> && ...);

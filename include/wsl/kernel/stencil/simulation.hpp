@@ -90,12 +90,13 @@ class simulation_on {
     set_field(u, field);
   }
   /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
-  /// cells of this process, by whose position, counted from 0, it gives finite numbers; for one that is not
-  /// it throws std::invalid_argument, on this rank only.
+  /// cells of this process, by whose position, counted from 0, it gives finite numbers; for one that is not,
+  /// and for what the function throws on a rank, it throws std::invalid_argument on all of them.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
+    must_be_called_by_all('l', field);
     checks::number_of("field", field, in.fields);
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const box own = t.own();
       const range z = own.at[z_axis];
       each_line(own, [&](int x, int y) {
@@ -121,22 +122,24 @@ class simulation_on {
   /// The same from a function, as load's.
   template <cell_function<T, reads.dimensions> F>
   void coefficient(int i, F k) {
+    must_be_called_by_all('c', i);
     checks::number_of("coefficient", i, in.coefficients);
     set_coefficient(i, [&](int x, int y, int z) { return finite("coefficient", i, k, x, y, z); });
   }
   /// Sets all coefficients of a grid of three dimensions, line after line along the last axis, from what
   /// makes them together: each PE of this process calls make(y), with the range of y that it has, for a
   /// function f(x, y, lines) that sets lines[i], the numbers of coefficient i in all cells of a line. Throws
-  /// std::invalid_argument for one that is not finite.
+  /// std::invalid_argument on all ranks for one that is not finite, and for what these functions throw.
   template <class Make>
   void coefficients(Make make) {
     static_assert(reads.dimensions == 3,
                   "wsl: only a grid of three dimensions has its coefficients by lines");
+    must_be_called_by_all('a', 0);
     const std::size_t n = static_cast<std::size_t>(plan_.cut.axis[z_axis].n);
     std::vector<T> numbers(n * std::size_t(in.coefficients));
     std::array<std::span<T>, std::size_t(in.coefficients)> lines;
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = std::span(numbers).subspan(i * n, n);
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
       range rows{plan_.cut.axis[y_axis].n, 0};
       for (int py = y.from; py < y.to; ++py)
@@ -219,7 +222,7 @@ class simulation_on {
   template <class Plan>
   void border(const Plan& p) {
     static_assert(Storage::has_border, "wsl: the simulation has no border that remembers");
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const box lines = t.remembering();
       t.border().shape(p, {lines.at[x_axis], lines.at[y_axis]});
     });
@@ -232,18 +235,21 @@ class simulation_on {
   /// What it goes on from, which each process gets whole: fields and traces. Scalars, coefficients, sources
   /// and receivers are not in it.
   state<T> save() {
-    state<T> s{.time = time_, .now = {}, .before = {}, .traces = traces_, .border = {}};
-    for (int f = 0; f < in.fields; ++f) {
-      s.now.push_back(values(f));
-      if constexpr (reads.before)
-        copy_out(s.before.emplace_back(size_.count()), f, everywhere(), &program_tile::before);
-    }
-    s.border.resize(border_begins_.back());
+    state<T> s{.time = time_, .now = {}, .before = {}, .traces = {}, .border = {}};
     host_gather all(fabric_);
-    each_border_line([&](coord pe, T* line, std::size_t n, std::size_t at) {
-      all.add(pe, line, s.border.data() + at, n);
+    kernel::fail_together(fabric_, [&] {
+      s.traces = traces_, s.border.resize(border_begins_.back());
+      s.now.assign(std::size_t(in.fields), std::vector<T>(size_.count()));
+      if constexpr (reads.before) s.before = s.now;
+      each_border_line([&](coord pe, T* line, std::size_t n, std::size_t at) {
+        all.add(pe, line, s.border.data() + at, n);
+      });
     });
     all.run();
+    for (int f = 0; f < in.fields; ++f) {
+      copy_out(s.now[std::size_t(f)], f, everywhere());
+      if constexpr (reads.before) copy_out(s.before[std::size_t(f)], f, everywhere(), &program_tile::before);
+    }
     return s;
   }
   /// Continues from a state of a simulation with the same grid; traces may be empty, and what a border
@@ -319,7 +325,7 @@ class simulation_on {
     each_tile([&](auto& t, coord) { t.set_time(time); });
     if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
-    fill(on_pes());
+    kernel::fail_together(fabric_, [&] { fill(on_pes()); });
     each_tile([](auto& t, coord) { t.loaded(); });
   }
 
@@ -353,8 +359,9 @@ class simulation_on {
     copy_out(u, field, everywhere());
   }
   std::vector<T> values(int field = 0) {
-    std::vector<T> u(size_.count());
-    get(u, field);
+    checks::number_of("field", field, in.fields);
+    std::vector<T> u = kernel::room_for<T>(fabric_, size_.count());
+    copy_out(u, field, everywhere());
     return u;
   }
   /// The cells of a field with one position along an axis, counted from 0, in the order of the other axes.
@@ -363,7 +370,7 @@ class simulation_on {
     processes_.require_same("slice of a stencil",
                             [&](support::fingerprint& f) { f.add(axis), f.add(at), f.add(field); });
     checks::slice(size_, axis, at, field, in.fields);
-    std::vector<T> u(size_.count() / static_cast<std::size_t>(size_[axis]));
+    std::vector<T> u = kernel::room_for<T>(fabric_, size_.count() / static_cast<std::size_t>(size_[axis]));
     box part = everywhere();
     part.at[detail::internal_axis(size_.axes(), axis)] = {at, at + 1};
     copy_out(u, field, part);
@@ -386,6 +393,11 @@ class simulation_on {
   }
 
  private:
+  /// Before ranks wait for each other in a call that others of them do not make.
+  void must_be_called_by_all(char what, int which) const {
+    processes_.require_same("load or coefficient of a stencil",
+                            [&](support::fingerprint& f) { f.add(what), f.add(which), f.add(time_); });
+  }
   /// Compares an array of all cells with those of other ranks before one of them throws alone.
   void check(const char* what, int i, int count, std::span<const T> given, const char* which = "") const {
     processes_.require_same(support::joined({which, what, " ", i, " of a stencil"}).c_str(),
@@ -425,7 +437,7 @@ class simulation_on {
   }
   template <class At>
   void set_coefficient(int i, At k) {
-    each_tile([&](auto& t, coord) {
+    each_tile_together([&](auto& t, coord) {
       const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
       for (int px = x.from; px < x.to; ++px)
         for (int py = y.from; py < y.to; ++py)
@@ -555,13 +567,15 @@ class simulation_on {
       if (receivers_.empty() && emits_.empty()) return;
       if (!has_placed_stations_) place_stations();
       emitted_.clear();
-      for (const std::function<T(i64)>& emits : emits_)
-        for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
-      // before one rank throws, and others do not
+      std::exception_ptr failed;
+      try {
+        for (const std::function<T(i64)>& emits : emits_)
+          for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
+      } catch (...) { failed = std::current_exception(); }
       if (!emits_.empty())
-        processes_.require_same("sample that a source of a stencil emits", [&](support::fingerprint& f) {
-          f.add(emitted_.data(), emitted_.size() * sizeof(T));
-        });
+        processes_.throw_alike(
+            failed, "sample that a source of a stencil emits",
+            [&](support::fingerprint& f) { f.add(emitted_.data(), emitted_.size() * sizeof(T)); });
       for (std::size_t i = 0; i < emitted_.size(); ++i)
         if (!std::isfinite(emitted_[i]))
           support::bad_argument({"stencil: what source ", i / std::size_t(steps), " emits in step ",
@@ -604,6 +618,11 @@ class simulation_on {
     each_pe([&](coord pe) {
       if (fabric_.here(pe)) f(tile_of(pe), pe);
     });
+  }
+  /// For what may throw on a rank.
+  template <class F>
+  void each_tile_together(F f) {
+    kernel::fail_together(fabric_, [&] { each_tile(f); });
   }
   template <class F>
   static void each_line(const box& own, F f) {
@@ -679,13 +698,18 @@ class simulation : public simulation_on<update, in, T, block<T, in, footprint_of
 };
 
 namespace detail {
+template <per_pe cells>
+struct has_cells {
+  static_assert(cells.n[0] >= 1 && cells.n[1] >= 1 && cells.n[2] >= 1,
+                "wsl: a PE of a wafer has at least one cell along each axis, as in per_pe{1, 1, 40}");
+};
 template <takes in, footprint reads, per_pe cells>
-struct storage_on_wafers {
+struct storage_on_wafers : has_cells<cells> {
   using type = plot<in, reads, cells>;
 };
 template <takes in, footprint reads, per_pe cells>
   requires(cells.is_column())
-struct storage_on_wafers<in, reads, cells> {
+struct storage_on_wafers<in, reads, cells> : has_cells<cells> {
   using type = column<in, reads, cells.n[2]>;
 };
 }  // namespace detail
@@ -716,7 +740,8 @@ class wafer_simulation
     const auto pes = [&](int a) { return (p.cut.axis[a].n + cells.n[a] - 1) / cells.n[a]; };
     p = detail::with_pes(p, pes(p.cut.first), pes(p.cut.second));
     for (int a = 0; a < 3; ++a) p.tile[a] = p.cut.axis[a].n + 1;
-    if (const char* why = storage::misfit(p.cut)) support::bad_argument({"stencil: ", why});
+    if (const std::string why = storage::misfit(p.cut); !why.empty())
+      support::bad_argument({"stencil: ", why});
     return p;
   }
 };

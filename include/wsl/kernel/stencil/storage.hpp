@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "../../support/huge_array.hpp"
+#include "../../support/text.hpp"
 #include "cut.hpp"
 #include "stations.hpp"
 #include "sweep.hpp"
@@ -53,7 +55,8 @@ class block {
  public:
   static constexpr bool is_for_wafers = false, lines_follow = true, has_buffers = true, has_stations = true,
                         has_border = Border::remembers;
-  static const char* misfit(const cut&) { return nullptr; }
+  /// Why a grid does not fit; empty if it does.
+  static std::string misfit(const cut&) { return {}; }
 
   void shape(const cut& c, coord pe) {
     at_ = {c, pe};
@@ -121,6 +124,10 @@ constexpr int radius_along(const footprint& reads, int axis) {
   return reads.radius[static_cast<std::size_t>(axis == z_axis ? axes - 1 : axis)] *
          (axis == z_axis || (axis == x_axis && axes >= 2) || axes == 3);
 }
+inline std::string goes_around_one_pe(int cells) {
+  return support::joined({"a grid on a wafer goes around over two or more PEs, and one PE has all ", cells,
+                          " cells along a periodic axis: take a per_pe with fewer cells, or other sides"});
+}
 }  // namespace detail
 
 template <takes in, footprint reads, per_pe cells>
@@ -131,16 +138,19 @@ class plot {
  public:
   static constexpr bool is_for_wafers = true, lines_follow = false, has_buffers = true, has_stations = false,
                         has_border = false;
-  static const char* misfit(const cut& c) {
+  static std::string misfit(const cut& c) {
     const int radius[] = {rx, ry, rz};
     for (int a = 0; a < 3; ++a) {
       const int parts = c.axis[a].parts;
       if (c.axis[a].n > parts * cells.n[a]) return "the grid has more cells than its PEs have room for";
       if (parts > 1 && c.axis[a].n / parts < radius[a])
-        return "a PE of a wafer has at least as many cells along an axis as the radius of the update";
-      if (parts == 1 && c.axis[a].wraps) return "a grid on a wafer goes around over two or more PEs";
+        return support::joined({parts, " PEs share ", c.axis[a].n,
+                                " cells along an axis, and one has at least ", radius[a],
+                                ", the radius of the update: take a per_pe with more cells, or a "
+                                "larger grid"});
+      if (parts == 1 && c.axis[a].wraps) return detail::goes_around_one_pe(c.axis[a].n);
     }
-    return c.depth == 1 ? nullptr : "on a wafer PEs exchange cells after each step";
+    return c.depth == 1 ? "" : "on a wafer PEs exchange cells after each step";
   }
 
   void shape(const cut& c, coord pe) {
@@ -191,15 +201,17 @@ class column {
  public:
   static constexpr bool is_for_wafers = true, lines_follow = false, has_buffers = false, has_stations = false,
                         has_border = false;
-  static const char* misfit(const cut& c) {
+  static std::string misfit(const cut& c) {
     if (c.axis[z_axis].n != nz)
-      return "a wafer's program is compiled for one number of cells along the last axis";
+      return support::joined({"the program of a wafer's PEs is compiled for columns of ", nz,
+                              " cells, and the grid has ", c.axis[z_axis].n,
+                              " along the last axis: take per_pe{1, 1, ", c.axis[z_axis].n,
+                              "}, or a grid of ", nz});
     for (int a : {x_axis, y_axis}) {
       if (c.axis[a].parts != c.axis[a].n) return "on a wafer each PE has one column of cells";
-      if (c.axis[a].parts == 1 && c.axis[a].wraps)
-        return "a grid on a wafer goes around over two or more PEs";
+      if (c.axis[a].parts == 1 && c.axis[a].wraps) return detail::goes_around_one_pe(c.axis[a].n);
     }
-    return c.depth == 1 ? nullptr : "on a wafer PEs exchange cells after each step";
+    return c.depth == 1 ? "" : "on a wafer PEs exchange cells after each step";
   }
 
   void shape(const cut& c, coord pe) {

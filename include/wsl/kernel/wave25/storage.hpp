@@ -35,7 +35,10 @@ class one_line {
 
   void shape(const partition& p, coord pe, bool, bool) { own_ = {p.own(pe).x.from, p.own(pe).y.from, 0}; }
   static const char* misfit(const partition& p) {
-    if (p.size.z != nz) return "a wafer's program is compiled for one number of cells along z";
+    if (p.size.z != nz)
+      support::bad_argument({"wave25: the program of a wafer's PEs is compiled for lines of ", nz,
+                             " cells along z, and the problem has ", p.size.z,
+                             " along z: take wafer_simulation<", p.size.z, ">, or a problem of ", nz});
     return p.depth == 1 && p.wide == p.size.x && p.high == p.size.y
                ? nullptr
                : "on a wafer each PE has one line and exchanges after each step";

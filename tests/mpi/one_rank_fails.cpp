@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// What fails on one rank alone, as memory that it does not have or a function that throws there, ends all with
+// one sentence, which names the rank; then all go on.
+#include <wsl/kernel/solver.hpp>
+#include <wsl/kernel/sparse_solver.hpp>
+#include <wsl/kernel/stencil.hpp>
+#include <wsl/mpi.hpp>
+
+#include <catch2/catch.hpp>
+#include <optional>
+
+#include "memory_held.hpp"
+
+using namespace wsl;
+
+namespace {
+
+int last_rank() { return mpi::world().size() - 1; }
+bool is_last() { return mpi::world().rank() == last_rank(); }
+std::string on_last_rank() {
+  return last_rank() == 0 ? "" : " (on rank " + std::to_string(last_rank()) + ")";
+}
+
+/// What a call says, while the last rank has hardly any memory more than it holds.
+template <class Call>
+std::string said_without_memory(Call call) {
+  std::string text;
+  std::optional<data_limit> limit;
+  if (is_last()) limit.emplace(u64{2} << 20);
+  try {
+    call();
+  } catch (const std::exception& e) { text = e.what(); }
+  return text;
+}
+void has_no_memory_for(const char* what, const std::string& text) {
+  INFO(what << ": " << text);
+  CHECK(text == (last_rank() == 0 ? "std::bad_alloc" : "wsl: there is not enough memory" + on_last_rank()));
+}
+
+constexpr auto drift = [](auto u, auto k) { return k(0, 0, 0) * u(-1, 0, 0); };
+
+}  // namespace
+
+TEST_CASE("memory that a rank lacks for what it gathers ends all ranks with one sentence") {
+  if (has_sanitizer) return;
+  const auto world = mpi::world().with({.threads = 1});
+  SECTION("of a stencil") {
+    stencils::simulation<drift, stencils::takes{.coefficients = 1}> s(
+        {64, 128, 128}, stencils::boundary::fixed, {.wide = 4, .depth = 1, .threads = 1}, world);
+    s.load([](int x, int y, int z) { return static_cast<f32>(x + y + z); });
+    s.coefficient(0, [](int, int, int) { return 0.5f; });
+    has_no_memory_for("values", said_without_memory([&] { s.values(); }));
+    has_no_memory_for("save", said_without_memory([&] { s.save(); }));
+    s.run(1);
+    CHECK(s.values()[128 * 128] == 0);
+    CHECK(s.slice(0, 3)[1] == 1.5f);
+  }
+  SECTION("of a solver") {
+    solver::solver_on<solver::product_method> s(solver::stencil{{64, 128, 128}}, {.wide = 4, .threads = 1},
+                                                world);
+    s.load(std::vector<f32>(64 * 128 * 128, 1.f));
+    s.iterate(1);
+    has_no_memory_for("x", said_without_memory([&] { s.result(); }));
+    CHECK(s.result()[0] == 3);  // three of its neighbours are beyond the sides
+  }
+  SECTION("of a sparse solver") {
+    solver::sparse_solver s(solver::grid_system{.size = {1 << 20}}, solver::products_only{},
+                            {.pes = 4, .threads = 1}, world);
+    s.load(std::vector<f64>(1 << 20, 1.));
+    s.iterate(1);
+    has_no_memory_for("x", said_without_memory([&] { s.result(); }));
+    CHECK(s.result().x.size() == 1 << 20);
+  }
+  SECTION("of what the ranks send each other") {
+    if (last_rank() == 0) return;
+    stencils::simulation<drift, stencils::takes{.coefficients = 1}> s(
+        {64, 128, 128}, stencils::boundary::fixed, {.wide = 4, .depth = 1, .threads = 1}, world);
+    std::vector<f32> u(64 * 128 * 128);
+    CHECK_THAT(said_without_memory([&] { s.get(u); }),
+               Catch::Contains("there is not enough memory for the 4194304 bytes in which ranks send each") &&
+                   Catch::Contains("(on rank " + std::to_string(last_rank()) + ")"));
+    s.get(u);
+  }
+}
+
+TEST_CASE("a function of a cell that throws on one rank ends all ranks with its sentence") {
+  stencils::simulation<drift, stencils::takes{.coefficients = 1}> s(
+      {40, 4, 5}, stencils::boundary::fixed, {.wide = 4, .depth = 1, .threads = 1}, mpi::world());
+  const auto says = [](auto call) -> std::string {
+    try {
+      call();
+    } catch (const std::exception& e) { return e.what(); }
+    return {};
+  };
+  const auto of_cell = [](int x, int, int) {
+    if (x > 36) throw std::runtime_error("no such plane");
+    return 1.f;
+  };
+  const std::string sentence = "no such plane" + on_last_rank();
+  CHECK(says([&] { s.load(of_cell); }) == sentence);
+  CHECK(says([&] { s.coefficient(0, of_cell); }) == sentence);
+  CHECK(says([&] {
+          s.coefficients(
+              [&](auto) { return [&](int x, int y, const auto& lines) { lines[0][0] = of_cell(x, y, 0); }; });
+        }) == sentence);
+  CHECK(says([&] {
+          s.restore(0, {}, [](const auto& state) {
+            grid::each_own_line(state.blocks, state.now[0], [](int x, int, std::span<f32>) {
+              if (x > 36) throw std::runtime_error("no such plane");
+            });
+          });
+        }) == sentence);
+  CHECK_THAT(says([&] { s.load([](int x, int, int) { return x > 36 ? NAN : 1.f; }); }),
+             Catch::Contains("not finite in the cell") && Catch::EndsWith(on_last_rank()));
+  s.load([](int, int, int) { return 1.f; });
+  s.coefficient(0, [](int, int, int) { return 2.f; });
+  s.run(1);
+  CHECK(s.values()[4 * 5] == 2);
+
+  // a source is asked on each rank
+  s.source({20, 2, 2}, [](i64) -> f32 {
+    if (is_last()) throw std::runtime_error("no such sample");
+    return 1;
+  });
+  CHECK(says([&] { s.run(1); }) == (is_last()
+                                        ? "no such sample"
+                                        : "wsl: rank " + std::to_string(last_rank()) +
+                                              " has another sample that a source of a stencil emits than "
+                                              "rank 0; start the same program with the same arguments "
+                                              "everywhere"));
+}
