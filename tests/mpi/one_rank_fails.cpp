@@ -4,6 +4,7 @@
 #include <wsl/kernel/solver.hpp>
 #include <wsl/kernel/sparse_solver.hpp>
 #include <wsl/kernel/stencil.hpp>
+#include <wsl/kernel/wave25.hpp>
 #include <wsl/mpi.hpp>
 
 #include <catch2/catch.hpp>
@@ -70,6 +71,14 @@ TEST_CASE("memory that a rank lacks for what it gathers ends all ranks with one 
     s.iterate(1);
     has_no_memory_for("x", said_without_memory([&] { s.result(); }));
     CHECK(s.result().x.size() == 1 << 20);
+  }
+  SECTION("of waves") {
+    wave25::problem p{.size = {64, 128, 128}, .edge = wave25::border::pml};
+    wave25::simulation s(p, {.wide = 4, .depth = 1, .threads = 1}, world);
+    s.run(1);
+    has_no_memory_for("field", said_without_memory([&] { s.field(); }));
+    has_no_memory_for("save", said_without_memory([&] { s.save(); }));
+    CHECK(s.slice(1, 3)[1] == 0);
   }
   SECTION("of what the ranks send each other") {
     if (last_rank() == 0) return;

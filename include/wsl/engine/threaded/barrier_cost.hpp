@@ -6,10 +6,9 @@
 // grow with the logarithm; this barrier has none. A thread that has waited long sleeps, and must be woken by
 // the last one.
 #pragma once
-#include <time.h>
-
 #include "../../core/scalar.hpp"
 #include "../../support/min_max.hpp"
+#include "clocks.hpp"
 #include "vote.hpp"
 
 namespace wsl {
@@ -41,19 +40,6 @@ struct barrier_cost {
 };
 
 namespace engines {
-
-inline u64 monotonic_time() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<u64>(now.tv_sec) * 1'000'000'000 + static_cast<u64>(now.tv_nsec);
-}
-
-/// The thread's own processor time: what other programs do meanwhile does not count.
-inline u64 thread_time() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<u64>(now.tv_sec) * 1'000'000'000 + static_cast<u64>(now.tv_nsec);
-}
 
 /// No measurement goes on longer, however busy the computer is.
 inline constexpr u64 longest_measurement = 20'000'000;

@@ -17,13 +17,15 @@
 
 #include "../../core/fault.hpp"
 #include "../../support/flat_vector.hpp"
+#include "clocks.hpp"
 #include "pinning.hpp"
 
 namespace wsl::engines {
 
 /// A barrier for the threads of a run. There may be more threads than cores, or other programs on them: a
 /// thread that waits longer than most supersteps take lets any other run on its core, which may be the one
-/// that it waits for, and one that waits long sleeps.
+/// that it waits for, and one that waits long sleeps. Where others keep the core for long, threads sleep soon
+/// for a while: the scheduler lets a thread that was woken run earlier than one that yields.
 class spin_barrier {
  public:
   explicit spin_barrier(int threads) : threads_(threads) {}
@@ -46,18 +48,25 @@ class spin_barrier {
   }
 
   /// Waits for the end of a round for a while; returns whether it has ended.
-  bool spin(unsigned round) const {
+  bool spin(unsigned round) {
     for (int n = 0; n < spins; ++n) {
       if (round_.load(std::memory_order_acquire) != round) return true;
       pause();
+      if (n < spins_alone || n % 20 != 0) continue;
+      if (static_cast<int>(crowded_until_.load(std::memory_order_relaxed) - round) > 0) return false;
       // The call takes about as long as the spins between two of them where nothing else wants the core.
-      if (n >= spins_alone && n % 20 == 0) sched_yield();
+      const u64 before = monotonic_time();
+      sched_yield();
+      if (monotonic_time() - before > long_yield)
+        crowded_until_.store(round + crowded_rounds, std::memory_order_relaxed);
     }
     return false;
   }
 
  private:
-  static constexpr int spins_alone = 100;  // some microseconds
+  static constexpr int spins_alone = 100;    // some microseconds
+  static constexpr u64 long_yield = 200000;  // ns: a slice of another program, and no interrupt
+  static constexpr unsigned crowded_rounds = 200;
 
   void futex(int what, unsigned value) {
     static_assert(sizeof round_ == sizeof(unsigned) && std::atomic<unsigned>::is_always_lock_free);
@@ -76,6 +85,7 @@ class spin_barrier {
   // thread that is late to open one round cannot hide a sleeper of the next; and no thread is two rounds
   // ahead.
   alignas(128) std::atomic<unsigned> asleep_[2] = {};
+  alignas(128) std::atomic<unsigned> crowded_until_ = 0;  ///< the round up to which threads sleep soon
 };
 
 /// The number of cores that this process may use. Of two logical processors of one core only the first

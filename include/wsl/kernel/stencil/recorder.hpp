@@ -228,81 +228,28 @@ constexpr value no_such_function(const Number&... x) {
   (mark(x), ...);
   return 0;
 }
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value pow(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value exp(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value log(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value sin(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value cos(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value tan(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value tanh(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value fabs(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value fmin(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value fmax(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value hypot(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value floor(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value ceil(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value round(const Number&... x) {
-  return no_such_function(x...);
-}
-template <class... Number>
-  requires one_is_a_value<Number...>
-constexpr value clamp(const Number&... x) {
-  return no_such_function(x...);
-}
+#define WSL_NO_SUCH_FUNCTION(name)           \
+  template <class... Number>                 \
+    requires one_is_a_value<Number...>       \
+  constexpr value name(const Number&... x) { \
+    return no_such_function(x...);           \
+  }
+WSL_NO_SUCH_FUNCTION(pow)
+WSL_NO_SUCH_FUNCTION(exp)
+WSL_NO_SUCH_FUNCTION(log)
+WSL_NO_SUCH_FUNCTION(sin)
+WSL_NO_SUCH_FUNCTION(cos)
+WSL_NO_SUCH_FUNCTION(tan)
+WSL_NO_SUCH_FUNCTION(tanh)
+WSL_NO_SUCH_FUNCTION(fabs)
+WSL_NO_SUCH_FUNCTION(fmin)
+WSL_NO_SUCH_FUNCTION(fmax)
+WSL_NO_SUCH_FUNCTION(hypot)
+WSL_NO_SUCH_FUNCTION(floor)
+WSL_NO_SUCH_FUNCTION(ceil)
+WSL_NO_SUCH_FUNCTION(round)
+WSL_NO_SUCH_FUNCTION(clamp)
+#undef WSL_NO_SUCH_FUNCTION
 
 }  // namespace functions_without_std
 

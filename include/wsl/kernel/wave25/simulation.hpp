@@ -181,7 +181,7 @@ class simulation_on {
   }
 
   state save() {
-    std::vector<f32> remembered(memory_begins_.back());
+    auto remembered = kernel::room_for<f32>(fabric_, memory_begins_.back());
     host_gather all(fabric_);
     each_memory([&](const f32* line, std::size_t n, std::size_t at, coord pe) {
       all.add(pe, line, remembered.data() + at, n);
@@ -355,7 +355,7 @@ class simulation_on {
                       y = axis == 1 ? grid::range{at, at + 1} : grid::range{0, all.y},
                       z = axis == 2 ? grid::range{at, at + 1} : grid::range{0, all.z};
     const cells part{x.size(), y.size(), z.size()};
-    std::vector<f32> found(part.count());
+    auto found = kernel::room_for<f32>(fabric_, part.count());
     host_gather from(fabric_);
     each_line([&](subdomain<Storage>* t, int cx, int cy, coord pe) {
       if (x.has(cx) && y.has(cy))
