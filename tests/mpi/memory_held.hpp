@@ -23,12 +23,10 @@ inline wsl::u64 memory_held() {
   return all.uordblks + all.hblkhd;
 }
 
-/// While it lives, this process may have so many bytes of data more than it has now. What has been freed is no
-/// room for long arrays any more.
+/// While it lives, this process may have so many bytes of data more than it has now.
 class data_limit {
  public:
   explicit data_limit(wsl::u64 more) {
-    mallopt(M_MMAP_THRESHOLD, 1 << 18);
     std::ifstream status("/proc/self/status");
     wsl::u64 kilobytes = 0;
     for (std::string word; status >> word;)
