@@ -10,10 +10,11 @@
 #include <string>
 
 #if defined(__has_feature)
-inline constexpr bool has_sanitizer = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#define HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
-inline constexpr bool has_sanitizer = false;
+#define HAS_SANITIZER 0
 #endif
+inline constexpr bool has_sanitizer = HAS_SANITIZER;
 
 /// Bytes that this process has allocated and not freed; sanitizers do not count them. What of them is resident
 /// would also depend on the operating system, which takes pages of files back, and joins small pages to large
