@@ -23,16 +23,16 @@ std::size_t longest_array = no_limit;  ///< in bytes, of this process
 
 }  // namespace
 
-// Those of the whole program; sanitizers have their own. A limit of the operating system would not count what was
-// freed before.
+// Those of the whole program; sanitizers have their own. A limit of the operating system would not count what
+// was freed before.
 #if !HAS_SANITIZER
-void* operator new(std::size_t n) {
+[[gnu::noinline]] void* operator new(std::size_t n) {
   void* const p = n > longest_array ? nullptr : std::malloc(n);
   if (!p) throw std::bad_alloc();
   return p;
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 #endif
 
 namespace {
