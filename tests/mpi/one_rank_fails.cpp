@@ -159,3 +159,32 @@ TEST_CASE("a function of a cell that throws on one rank ends all ranks with its 
                                               "rank 0; start the same program with the same arguments "
                                               "everywhere"));
 }
+
+TEST_CASE("ranks that call different functions are told so instead of waiting for each other") {
+  if (last_rank() == 0) return;
+  const auto refused = [](const char* what, auto on_last, auto on_others) {
+    INFO(what);
+    const auto call = [&] { is_last() ? on_last() : on_others(); };
+    CHECK_THROWS_WITH(call(), Catch::Contains("rank ") && Catch::Contains(what) &&
+                                  Catch::Contains("than rank 0; start the same program"));
+  };
+  stencils::simulation<drift, stencils::takes{.coefficients = 1}> s(
+      {40, 4, 5}, stencils::boundary::fixed, {.wide = 4, .depth = 1, .threads = 1}, mpi::world());
+  s.coefficient(0, [](int, int, int) { return 2.f; });
+  s.run(1);
+  refused("stencil", [&] { s.run(1); }, [&] { s.values(); });
+  refused("stencil", [&] { s.run(3); }, [&] { s.save(); });
+  refused("call of a stencil's simulation", [&] { s.values(); }, [&] { s.slice(0, 0); });
+  s.run(1);
+  CHECK(s.time() == 2);
+  wave25::simulation w(wave25::problem{.size = {40, 20, 20}}, {.wide = 4, .depth = 1, .threads = 1},
+                       mpi::world());
+  refused("wave25 simulation", [&] { w.run(3); }, [&] { w.field(); });
+  solver::sparse_solver a(solver::grid_system{.size = {64}}, solver::conjugate_gradients{},
+                          {.pes = 4, .threads = 1}, mpi::world());
+  a.load(std::vector<f64>(64, 1.));
+  refused("call of a solver", [&] { a.result(); }, [&] { a.close(); });
+  refused("call of a solver", [&] { a.iterate(3); }, [&] { a.iterate(5); });
+  a.iterate(100);
+  CHECK(a.how() == solver::ending::converged);
+}

@@ -68,6 +68,12 @@ class agreement {
     describe(f);
     require_same_(what, f.value());
   }
+  /// The same for a call of an object: before processes wait for each other in one that others do not make.
+  template <class... Number>
+  void require_same_call(const char* of, std::string_view call, const Number&... arguments) const {
+    require_same(of,
+                 [&](support::fingerprint& f) { f.add(call.data(), call.size()), (f.add(arguments), ...); });
+  }
   /// The same for what a process makes, or does not, as it has caught something; then it throws that.
   template <class Describe>
   void throw_alike(const std::exception_ptr& own, const char* what, Describe describe) const {

@@ -105,11 +105,14 @@ TEST_CASE("stencil: a run without a coefficient or a scalar that the update take
   const auto refuses = [&](auto&& s) {
     s.load(numbers);
     CHECK_THROWS_AS(s.run(1), std::invalid_argument);
-    CHECK_THROWS_WITH(s.run(1), Contains("stencil: coefficient 0 was never given: call coefficient(0, ...)"));
+    CHECK_THROWS_WITH(
+        s.run(1),
+        Contains("stencil: coefficient 0 was never given, or was refused: call coefficient(0, ...)"));
     s.coefficient(0, numbers);
-    CHECK_THROWS_WITH(s.run(1), Contains("coefficient 1 was never given: call coefficient(1, ...)"));
+    CHECK_THROWS_WITH(s.run(1),
+                      Contains("coefficient 1 was never given, or was refused: call coefficient(1, ...)"));
     s.coefficient(1, [](int) { return 0.25f; });
-    CHECK_THROWS_WITH(s.run(1), Contains("scalar 0 was never given: call scalar(0, ...)"));
+    CHECK_THROWS_WITH(s.run(1), Contains("scalar 0 was never given, or was refused: call scalar(0, ...)"));
     CHECK(s.time() == 0);
     s.scalar(0, 0), s.run(1);
     CHECK(s.values()[3] == 0.375f);
@@ -117,6 +120,23 @@ TEST_CASE("stencil: a run without a coefficient or a scalar that the update take
   refuses(stencils::simulation<update, in>({8}));
   refuses(stencils::serial<update, in>({8}));
   refuses(stencils::wafer_simulation<update, per_pe{4}, in>({8}));
+}
+
+TEST_CASE("stencil: what a function gave until it threw is not run with") {
+  constexpr auto update = [](auto u, auto k) { return k(0) * u(1); };
+  const auto to_the_fourth = [](int x) { return x == 4 ? throw std::runtime_error("mine") : 100.f; };
+  const auto refuses = [&](auto&& s) {
+    s.load([](int) { return 1.f; }), s.coefficient(0, [](int) { return 0.5f; });
+    CHECK_THROWS_WITH(s.coefficient(0, to_the_fourth), "mine");
+    CHECK_THROWS_WITH(s.run(1), Contains("coefficient 0 was never given, or was refused"));
+    s.coefficient(0, [](int) { return 0.5f; });
+    CHECK_THROWS_WITH(s.load(to_the_fourth), "mine");
+    CHECK_THROWS_WITH(s.run(1), Contains("what field 0 was to be loaded with was refused: load it again"));
+    s.load([](int) { return 1.f; }), s.run(1);
+    CHECK(s.values()[3] == 0.5f);
+  };
+  refuses(stencils::simulation<update, takes{.coefficients = 1}>({8}));
+  refuses(stencils::wafer_simulation<update, per_pe{4}, takes{.coefficients = 1}>({8}));
 }
 
 TEST_CASE("stencil: coefficients by lines are given together") {

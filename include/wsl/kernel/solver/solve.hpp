@@ -95,6 +95,7 @@ class solver_on {
   /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`. Throws
   /// std::invalid_argument for fewer than 0.
   ending iterate(int iterations) {
+    processes_.require_same_call("call of a solver", "iterate", iterations);
     if (!is_loaded_)
       support::bad_argument({"solver: iterate() follows load(), which brings the right-hand side"});
     if (iterations < 0)
@@ -109,6 +110,7 @@ class solver_on {
   }
   /// Ends the iterations: applies postponed updates to x.
   ending close() {
+    processes_.require_same_call("call of a solver", "close");
     fabric_.template launch<&program::close>(all);
     take_what_is_reached();
     return how();
@@ -130,6 +132,7 @@ class solver_on {
   /// x as far as it has come, or the product, or the vector of the power method, one number for each cell.
   /// After `iterate` alone it may lack an update that the next iteration makes, or `close`.
   std::vector<f32> result() {
+    processes_.require_same_call("call of a solver", "result");
     constexpr auto measures = Method::measures;
     const f64 factor = measures == measure_of_result::solution  ? right_scale_ / scale_
                        : measures == measure_of_result::product ? right_scale_ * scale_

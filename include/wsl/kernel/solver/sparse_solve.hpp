@@ -523,6 +523,7 @@ inline void sparse_solver::load(std::span<const f64> b, const limits& most) {
 }
 
 inline ending sparse_solver::iterate(int iterations) {
+  processes_.require_same_call("call of a solver", "iterate", iterations);
   if (!is_loaded_) support::bad_argument({"solver: iterate() follows load(), which brings the right side"});
   if (iterations < 0)
     support::bad_argument({"solver: iterate(", iterations, ") asks for fewer than 0 iterations"});
@@ -535,6 +536,7 @@ inline ending sparse_solver::iterate(int iterations) {
 }
 
 inline ending sparse_solver::close() {
+  processes_.require_same_call("call of a solver", "close");
   if (!is_loaded_) support::bad_argument({"solver: close() follows load(), which brings the right side"});
   if (how() == ending::none) {
     // without an iteration there is nothing that a method could end
@@ -546,6 +548,7 @@ inline ending sparse_solver::close() {
 }
 
 inline sparse_solution sparse_solver::result() {
+  processes_.require_same_call("call of a solver", "result");
   const auto gather = [&]<class T>(std::vector<T>& x) {
     host_gather all(*fabric_);
     const row_shares& own = shares_.front();

@@ -94,8 +94,9 @@ class simulation_on {
   /// and for what the function throws on a rank, it throws std::invalid_argument on all of them.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
-    must_be_called_by_all('l', field);
+    processes_.require_same_call(stencil_call, "load", time_, field);
     checks::number_of("field", field, in.fields);
+    arguments_.without_field(field);
     each_tile_together([&](auto& t, coord) {
       const box own = t.own();
       const range z = own.at[z_axis];
@@ -105,8 +106,9 @@ class simulation_on {
       });
       t.loaded();
     });
+    arguments_.field(field);
   }
-  /// Sets the values of the step before; throws as load does.
+  /// Sets the values of the step before, which `load` sets as well; throws as load does.
   void load_before(std::span<const T> u, int field = 0) {
     static_assert(reads.before, "wsl: the update of this stencil reads no values of the step before");
     check("field", field, in.fields, u, "step before of ");
@@ -122,7 +124,7 @@ class simulation_on {
   /// The same from a function, as load's.
   template <cell_function<T, reads.dimensions> F>
   void coefficient(int i, F k) {
-    must_be_called_by_all('c', i);
+    processes_.require_same_call(stencil_call, "coefficient", time_, i);
     checks::number_of("coefficient", i, in.coefficients);
     set_coefficient(i, [&](int x, int y, int z) { return finite("coefficient", i, k, x, y, z); });
   }
@@ -134,11 +136,12 @@ class simulation_on {
   void coefficients(Make make) {
     static_assert(reads.dimensions == 3,
                   "wsl: only a grid of three dimensions has its coefficients by lines");
-    must_be_called_by_all('a', 0);
+    processes_.require_same_call(stencil_call, "coefficients", time_, 0);
     const std::size_t n = static_cast<std::size_t>(plan_.cut.axis[z_axis].n);
     std::vector<T> numbers(n * std::size_t(in.coefficients));
     std::array<std::span<T>, std::size_t(in.coefficients)> lines;
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = std::span(numbers).subspan(i * n, n);
+    arguments_.without_coefficients();
     each_tile_together([&](auto& t, coord) {
       const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
       range rows{plan_.cut.axis[y_axis].n, 0};
@@ -163,7 +166,7 @@ class simulation_on {
   /// all of them.
   void scalar(int i, T s) {
     checks::scalar(i, in.scalars, s);
-    given_.add(i), given_.add(s), arguments_.scalar(i);
+    scalars_[static_cast<std::size_t>(i)] = s, arguments_.scalar(i);
     each_tile([&](auto& t, coord) { t.set_scalar(i, s); });
   }
 
@@ -235,6 +238,7 @@ class simulation_on {
   /// What it goes on from, which each process gets whole: fields and traces. Scalars, coefficients, sources
   /// and receivers are not in it.
   state<T> save() {
+    processes_.require_same_call(stencil_call, "save", time_);
     state<T> s{.time = time_, .now = {}, .before = {}, .traces = {}, .border = {}};
     host_gather all(fabric_);
     kernel::fail_together(fabric_, [&] {
@@ -325,7 +329,9 @@ class simulation_on {
     each_tile([&](auto& t, coord) { t.set_time(time); });
     if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
+    arguments_.without_fields();
     kernel::fail_together(fabric_, [&] { fill(on_pes()); });
+    arguments_.all_fields();
     each_tile([](auto& t, coord) { t.loaded(); });
   }
 
@@ -338,6 +344,7 @@ class simulation_on {
     processes_.require_same("number of steps, source, receiver, scalar or given coefficient of a stencil",
                             [&](support::fingerprint& f) {
                               f.add(steps), f.add(time_), f.add(given_.value()), arguments_.describe(f);
+                              for (const T s : scalars_) f.add(s);
                             });
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     arguments_.require_all();
@@ -355,10 +362,12 @@ class simulation_on {
   /// A field after the last step, in an array of all cells; throws std::invalid_argument for one of another
   /// size or if there is no such field.
   void get(std::span<T> u, int field = 0) {
+    processes_.require_same_call(stencil_call, "get", time_, field, u.size());
     checks::array_of_field(size_, u, field, in.fields);
     copy_out(u, field, everywhere());
   }
   std::vector<T> values(int field = 0) {
+    processes_.require_same_call(stencil_call, "values", time_, field);
     checks::number_of("field", field, in.fields);
     std::vector<T> u = kernel::room_for<T>(fabric_, size_.count());
     copy_out(u, field, everywhere());
@@ -367,8 +376,7 @@ class simulation_on {
   /// The cells of a field with one position along an axis, counted from 0, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such field, axis or position.
   std::vector<T> slice(int axis, int at, int field = 0) {
-    processes_.require_same("slice of a stencil",
-                            [&](support::fingerprint& f) { f.add(axis), f.add(at), f.add(field); });
+    processes_.require_same_call(stencil_call, "slice", time_, axis, at, field);
     checks::slice(size_, axis, at, field, in.fields);
     std::vector<T> u = kernel::room_for<T>(fabric_, size_.count() / static_cast<std::size_t>(size_[axis]));
     box part = everywhere();
@@ -393,11 +401,6 @@ class simulation_on {
   }
 
  private:
-  /// Before ranks wait for each other in a call that others of them do not make.
-  void must_be_called_by_all(char what, int which) const {
-    processes_.require_same("load or coefficient of a stencil",
-                            [&](support::fingerprint& f) { f.add(what), f.add(which), f.add(time_); });
-  }
   /// Compares an array of all cells with those of other ranks before one of them throws alone.
   void check(const char* what, int i, int count, std::span<const T> given, const char* which = "") const {
     processes_.require_same(support::joined({which, what, " ", i, " of a stencil"}).c_str(),
@@ -410,6 +413,7 @@ class simulation_on {
     for (const auto* all : {&s.now, &s.before, &s.traces}) grid::add_arrays(f, *all);
   }
   void set_field(std::span<const T> u, int field) {
+    arguments_.field(field);
     scatter(u, [&](auto& t, int x, int y) { return t.now(field, x, y); });
     set_before(u, field);
     each_tile([](auto& t, coord) { t.loaded(); });
@@ -437,6 +441,7 @@ class simulation_on {
   }
   template <class At>
   void set_coefficient(int i, At k) {
+    arguments_.without_coefficient(i);
     each_tile_together([&](auto& t, coord) {
       const range x = t.stored(x_axis), y = t.stored(y_axis), z = t.stored(z_axis);
       for (int px = x.from; px < x.to; ++px)
@@ -447,6 +452,7 @@ class simulation_on {
     });
     arguments_.coefficient(i);
   }
+  static constexpr const char* stencil_call = "call of a stencil's simulation";
   using program_tile = decltype(program::here);
   using line_in_tile = T* (program_tile::*)(int, int, int);
   box everywhere() const {
@@ -646,7 +652,8 @@ class simulation_on {
   fabric fabric_;
   kernel::agreement processes_;
   given_arguments<in> arguments_;
-  support::fingerprint given_;  ///< of scalars, sources and receivers, in the order of the calls
+  std::array<T, std::size_t(in.scalars)> scalars_{};
+  support::fingerprint given_;  ///< of sources and receivers, in the order of the calls
   i64 time_ = 0;
 
   /// Where the samples of a recorded cell are: of a PE, by rows, the number of one of its cells.

@@ -153,7 +153,10 @@ class simulation_on {
   }
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
-  std::vector<f32> field() { return cells_of(&subdomain<Storage>::now); }
+  std::vector<f32> field() {
+    processes_.require_same_call("call of a wave25 simulation", "field", time_);
+    return cells_of(&subdomain<Storage>::now);
+  }
   /// Its cells with one position along an axis, 0 for x, 1 for y and 2 for z, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such axis or position.
   std::vector<f32> slice(int axis, int at) {
@@ -181,6 +184,7 @@ class simulation_on {
   }
 
   state save() {
+    processes_.require_same_call("call of a wave25 simulation", "save", time_);
     auto remembered = kernel::room_for<f32>(fabric_, memory_begins_.back());
     host_gather all(fabric_);
     each_memory([&](const f32* line, std::size_t n, std::size_t at, coord pe) {
