@@ -133,6 +133,13 @@ constexpr footprint checked_footprint() {
 
 }  // namespace detail
 
+/// What the cells of a grid are.
+template <class T>
+constexpr bool is_number_of_cell() {
+  static_assert(std::same_as<T, f32> || std::same_as<T, f64>, "wsl: the numbers of a stencil are f32 or f64");
+  return true;
+}
+
 template <auto update, takes in = {}>
 inline constexpr footprint footprint_of = detail::checked_footprint<update, in>();
 

@@ -18,6 +18,8 @@ namespace wsl::stencils {
 
 template <auto update, takes in = {}, class T = f32>
 class serial {
+  static_assert(is_number_of_cell<T>());
+
   static constexpr footprint reads = footprint_of<update, in>;
 
  public:

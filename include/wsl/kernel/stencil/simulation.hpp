@@ -68,6 +68,8 @@ inline u64 fingerprint_of(const tile_plan& p) {
 /// a process, functions of a cell's position take the place of arrays, and `slice` that of `values`.
 template <auto update, takes in, class T, class Storage>
 class simulation_on {
+  static_assert(is_number_of_cell<T>());
+
  public:
   using program = stencil_pe<update, in, T, Storage>;
   using number = T;
