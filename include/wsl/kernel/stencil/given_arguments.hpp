@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which of the coefficients and scalars that an update takes it has been given. They have no values that
-// would be right for all updates, so a run with one that was forgotten is refused; and so is one with an array
-// whose function has thrown in the middle.
+// would be right for all updates, so a run with one that was forgotten is refused; and so is one with an
+// array whose function has thrown in the middle.
 #pragma once
 #include <array>
 
