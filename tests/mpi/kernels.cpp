@@ -334,7 +334,8 @@ TEST_CASE("ranks that give other fields, coefficients or states are refused on a
   CHECK_THROWS_WITH(s.run(1), Catch::Contains("coefficient 0 was never given"));
   const auto ones = [](int, int) { return 1.f; };
   if (other)
-    CHECK_THROWS_WITH(s.coefficient(0, ones), Catch::Contains("rank 1 has another load or coefficient"));
+    CHECK_THROWS_WITH(s.coefficient(0, ones),
+                      Catch::Contains("rank 1 has another call of a stencil's simulation"));
   else CHECK_THROWS_WITH(s.run(1), Catch::Contains("rank 1 has another number of steps"));
   s.coefficient(0, ones), s.scalar(0, 0.1f), s.scalar(1, 0.1f);
   // a function gives each rank its own cells
