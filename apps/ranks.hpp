@@ -50,6 +50,8 @@ class joint_file {
   /// Bytes that are not written are zeros.
   joint_file(const std::string& name, wsl::u64 size, bool is_alone);
   ~joint_file();
+  /// Does a part of the work before a write; a process that fails alone ends all.
+  void together(const std::function<void()>& part);
   /// Writes bytes, one run after the other; runs are ascending.
   void write(std::span<const wsl::support::file_run> runs, const void* bytes);
   void finish();

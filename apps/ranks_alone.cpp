@@ -25,6 +25,7 @@ struct joint_file::file {
 joint_file::joint_file(const std::string& name, wsl::u64 size, bool)
     : size_(size), of_(new file{{name, size}}) {}
 joint_file::~joint_file() = default;
+void joint_file::together(const std::function<void()>& part) { part(); }
 void joint_file::write(std::span<const wsl::support::file_run> runs, const void* bytes) {
   of_->of.write(runs, bytes);
 }

@@ -79,6 +79,10 @@ joint_file::joint_file(const std::string& name, wsl::u64 size, bool is_alone) : 
   else of_->of_all.emplace(world()->who, name, size);
 }
 joint_file::~joint_file() = default;
+void joint_file::together(const std::function<void()>& part) {
+  if (of_->own) of_->own->together(part);
+  else of_->of_all->together(part);
+}
 void joint_file::write(std::span<const wsl::support::file_run> runs, const void* bytes) {
   if (of_->own) of_->own->write(runs, bytes);
   else of_->of_all->write(runs, bytes);

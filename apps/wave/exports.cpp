@@ -81,24 +81,26 @@ void write_planes(app::joint_file& file, wsl::u64 head, const spread_field& fiel
   std::vector<file_run> runs;
   for (int from = 0; from < size.z; from += at_once) {
     const int to_plane = std::min(from + at_once, size.z);
-    words.resize(cells_of_plane * static_cast<std::size_t>(to_plane - from)), runs.clear();
-    for (const row& r : rows)
-      for (int x = r.of->where.x.from; x < r.of->where.x.to; ++x) {
-        const f32* const line = field.cells.line(r.of->pe, x, r.y).data();
-        u32* next = words.data() + r.place + static_cast<std::size_t>(x - r.of->where.x.from);
-        for (int z = from; z < to_plane; ++z, next += cells_of_plane) {
-          const u32 word = std::bit_cast<u32>(line[z]);
-          *next = big_endian ? __builtin_bswap32(word) : word;
+    file.together([&] {  // a process may lack the memory
+      words.resize(cells_of_plane * static_cast<std::size_t>(to_plane - from)), runs.clear();
+      for (const row& r : rows)
+        for (int x = r.of->where.x.from; x < r.of->where.x.to; ++x) {
+          const f32* const line = field.cells.line(r.of->pe, x, r.y).data();
+          u32* next = words.data() + r.place + static_cast<std::size_t>(x - r.of->where.x.from);
+          for (int z = from; z < to_plane; ++z, next += cells_of_plane) {
+            const u32 word = std::bit_cast<u32>(line[z]);
+            *next = big_endian ? __builtin_bswap32(word) : word;
+          }
         }
-      }
-    for (int z = from; z < to_plane; ++z)
-      for (const row& r : rows) {
-        const cells in_file{z, r.y, r.of->where.x.from};
-        const file_run run{head + sizeof(f32) * cells{size.z, size.y, size.x}.index(in_file),
-                           sizeof(f32) * static_cast<wsl::u64>(r.of->where.x.size())};
-        if (!runs.empty() && runs.back().at + runs.back().size == run.at) runs.back().size += run.size;
-        else runs.push_back(run);
-      }
+      for (int z = from; z < to_plane; ++z)
+        for (const row& r : rows) {
+          const cells in_file{z, r.y, r.of->where.x.from};
+          const file_run run{head + sizeof(f32) * cells{size.z, size.y, size.x}.index(in_file),
+                             sizeof(f32) * static_cast<wsl::u64>(r.of->where.x.size())};
+          if (!runs.empty() && runs.back().at + runs.back().size == run.at) runs.back().size += run.size;
+          else runs.push_back(run);
+        }
+    });
     file.write(runs, words.data());
   }
 }

@@ -9,7 +9,8 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <filesystem>
+
+#include "common_folder.hpp"
 
 using namespace wsl;
 
@@ -43,11 +44,8 @@ layout columns_of(int side) {
 TEST_CASE("each rank dumps its own PEs") {
   constexpr int side = 6;
   auto who = mpi::world().who;
-  std::string file = (std::filesystem::temp_directory_path() / "wsl_ranks_XXXXXX").string();
-  if (who.rank() == 0) REQUIRE(::mkdtemp(file.data()));
-  who.broadcast(std::as_writable_bytes(std::span(file)), 0);
-  const std::string folder = file;
-  file += "/dump";
+  const common_folder folder;
+  const std::string file = folder.file("dump");
 
   fabric alone{columns_of(side), threaded{.threads = 1}},
       f{columns_of(side), mpi::world().with({.pes_per_partition = side})};
@@ -71,5 +69,4 @@ TEST_CASE("each rank dumps its own PEs") {
   }
   CHECK(who.sum(here) == u64{side} * side);
   CHECK(who.sum(s.waits.size()) == one.waits.size());
-  if (who.rank() == 0) std::filesystem::remove_all(folder);
 }

@@ -5,7 +5,6 @@
 #include <wsl/support/file_reader.hpp>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -13,32 +12,13 @@
 #include <fstream>
 #include <random>
 
+#include "common_folder.hpp"
+
 using namespace wsl;
 using Catch::Contains;
 using support::file_run;
 
 namespace {
-
-/// A folder that all ranks see, while it lives.
-class common_folder {
- public:
-  common_folder() {
-    path_ = (std::filesystem::temp_directory_path() / "wsl_joint_XXXXXX").string();
-    if (who_.root()) REQUIRE(::mkdtemp(path_.data()));
-    path_ = who_.broadcast(path_, 0);
-  }
-  common_folder(const common_folder&) = delete;
-  common_folder& operator=(const common_folder&) = delete;
-  ~common_folder() {
-    who_.sum(0);  // nobody looks any more
-    if (who_.root()) std::filesystem::remove_all(path_);
-  }
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  mpi::ranks who_ = mpi::world().who;
-  std::string path_;
-};
 
 u8 byte_at(u64 at) { return static_cast<u8>(at * 31 + at / 251); }
 

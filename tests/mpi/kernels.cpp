@@ -23,6 +23,7 @@
 #include <string>
 
 #include "../unit/kernel/stencil_updates.hpp"
+#include "common_folder.hpp"
 #include "memory_held.hpp"
 
 using namespace wsl;
@@ -39,26 +40,6 @@ wave25::problem some_waves(wave25::border sides) {
   p.receivers = {{3, 10, 5}, wave25::point{195, 101, 60}, {39, 19, 23}};
   return p;
 }
-
-/// A folder that all ranks see, while it lives on all of them.
-class common_folder {
- public:
-  common_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "wsl_kernels_XXXXXX").string();
-    if (who_.root()) REQUIRE(::mkdtemp(name.data()));
-    path_ = who_.broadcast(name, 0);
-  }
-  common_folder(const common_folder&) = delete;
-  ~common_folder() {
-    who_.sum(0);
-    if (who_.root()) std::filesystem::remove_all(path_);
-  }
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  mpi::ranks who_ = mpi::world().who;
-  std::string path_;
-};
 
 template <class Simulation>
 void write_together(Simulation& s, const std::string& name) {

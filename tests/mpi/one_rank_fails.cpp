@@ -9,9 +9,11 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <new>
 
+#include "common_folder.hpp"
 #include "memory_held.hpp"
 
 using namespace wsl;
@@ -100,6 +102,22 @@ TEST_CASE("memory that a rank lacks for what it gathers ends all ranks with one 
     has_no_memory_for("field", said_without_memory([&] { s.field(); }));
     has_no_memory_for("save", said_without_memory([&] { s.save(); }));
     CHECK(s.slice(1, 3)[1] == 0);
+  }
+  SECTION("of what they write to a file") {
+    const common_folder folder;
+    const std::string name = folder.file("waves");
+    wave25::problem p{.size = {64, 128, 160}};
+    wave25::simulation s(p, {.wide = 4, .depth = 1, .threads = 1}, world);
+    s.run(1);
+    const std::string text = said_without_memory([&] {
+      mpi::joint_file file(mpi::world().who, name, checkpoint_size(s));
+      write_checkpoint(s, file), file.finish();
+    });
+    CHECK(text == "wsl: cannot write " + name + ": there is not enough memory (on rank " +
+                      std::to_string(last_rank()) + ")");
+    CHECK_FALSE(std::filesystem::exists(name));
+    mpi::joint_file file(mpi::world().who, name, checkpoint_size(s));
+    write_checkpoint(s, file), file.finish();
   }
   SECTION("of what the ranks send each other") {
     if (last_rank() == 0) return;

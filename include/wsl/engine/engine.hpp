@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <span>
+#include <string>
 
 #include "../core/fault.hpp"
 #include "../layout/layout.hpp"
@@ -63,8 +64,9 @@ class engine : public engine_port {
   /// and of others only what its host has asked for, with what it has written there; the host's copies and
   /// reads bring the rest.
   virtual bool spread() const { return false; }
-  /// The number of this process among them.
+  /// The number of this process among them, and its name in messages; empty for a process alone.
   virtual int process() const { return 0; }
+  virtual std::string process_name() const { return {}; }
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }
   /// The memory of a PE for the host. That of a PE of another process is made when it is asked for first.

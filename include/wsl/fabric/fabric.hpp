@@ -53,13 +53,6 @@ int processes_of(const Choice& choice) {
   else return 1;
 }
 
-/// The name in messages of the process that runs its part of them; empty for a process alone.
-template <class Choice>
-std::string name_of_process(const Choice& choice) {
-  if constexpr (requires { choice.process_name(); }) return choice.process_name();
-  else return {};
-}
-
 /// The note in reports whose cycles are communication only.
 inline constexpr const char* exchange_only_text =
     "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
@@ -130,15 +123,13 @@ class fabric {
   fabric(const layout& plan, const Choice& choice)
       : engine_(
             (require(plan), detail::made_on_this_computer(plan, detail::processes_of(choice),
-                                                          [&] { return detail::made_by(choice, plan); }))),
-        process_name_(detail::name_of_process(choice)) {
+                                                          [&] { return detail::made_by(choice, plan); }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
   }
 
   fabric(fabric&& other) noexcept
       : engine_(std::exchange(other.engine_, nullptr)),
         kept_(std::move(other.kept_)),
-        process_name_(std::move(other.process_name_)),
         stopped_by_(std::move(other.stopped_by_)),
         waiting_calls_(std::exchange(other.waiting_calls_, 0)),
         runs_(other.runs_),
@@ -273,9 +264,8 @@ class fabric {
   bool here(coord c) { return engine_->here(existing(c)); }
   /// Whether other processes run a part of the PEs.
   bool spread() const { return engine_->spread(); }
-  /// The name of this process in messages, such as "rank 1 (wafer)", which it had when it made the fabric;
-  /// empty if it is alone.
-  const std::string& process_name() const { return process_name_; }
+  /// The name of this process in messages, such as "rank 1 (wafer)"; empty if it is alone.
+  std::string process_name() const { return engine_->process_name(); }
 
   /// Host calls that `start` has queued since the last run began, one for each PE.
   u64 waiting_calls() const { return waiting_calls_; }
@@ -445,7 +435,7 @@ class fabric {
   // owned; std::unique_ptr would bring all of <memory> into every program
   engines::engine* engine_;
   support::flat_vector<argument> kept_;
-  std::string process_name_, stopped_by_;
+  std::string stopped_by_;
   u64 waiting_calls_ = 0, runs_ = 0;
   bool has_memory_limit_ = true;
 };

@@ -39,6 +39,7 @@ class spread_engine final : public engines::threaded_engine {
 
   bool spread() const override { return who_.size() > 1; }
   int process() const override { return who_.rank(); }
+  std::string process_name() const override { return who_.name_of(who_.rank()); }
   bool here(const pe& p) const override { return runs(partition_of(p)); }
 
   void visit_pes(engines::pe_visitor f, void* what) override { visit_pes_on(thread_pool_, f, what); }

@@ -8,12 +8,15 @@
 // and the reason.
 #pragma once
 #include <mpi.h>
+#include <sys/mman.h>
 
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "../support/exception_text.hpp"
 #include "../support/scattered_file.hpp"
 #include "world.hpp"
 
@@ -36,8 +39,14 @@ class joint_file {
       } catch (const support::file_error& e) { why = e.what(); }
     must_agree(why);
     unfinished = who_.broadcast(unfinished, 0);
+    together([] { require_memory_of_mpi(0); });
     const detail::waiting others;
-    must(MPI_File_open(who_.group(), unfinished.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file_));
+    MPI_Info hints;
+    MPI_Info_create(&hints);
+    MPI_Info_set(hints, "cb_buffer_size", std::to_string(bytes_of_buffer).c_str());
+    const int failure = MPI_File_open(who_.group(), unfinished.c_str(), MPI_MODE_WRONLY, hints, &file_);
+    MPI_Info_free(&hints);
+    must(failure);
   }
   joint_file(const joint_file&) = delete;
   joint_file& operator=(const joint_file&) = delete;
@@ -49,6 +58,19 @@ class joint_file {
 
   u64 size() const { return size_; }
 
+  /// Each rank does its part of the work before a write, which is not collective. If it throws on one, as
+  /// where that has no memory, all throw file_error with its sentence and the rank.
+  template <class F>
+  void together(F part) {
+    std::string why;
+    try {
+      part();
+    } catch (const std::bad_alloc&) { why = "there is not enough memory"; } catch (...) {
+      why = support::exception_text(std::current_exception());
+    }
+    must_agree(why.empty() ? why : cannot_write(why) + " (on " + who_.name_of(who_.rank()) + ")");
+  }
+
   /// Writes the bytes of this rank, one run after the other. Runs are ascending, and those of ranks do not
   /// overlap; a rank may have none.
   void write(std::span<const support::file_run> runs, const void* bytes) {
@@ -58,17 +80,22 @@ class joint_file {
     const char* next = static_cast<const char*>(bytes);
     std::size_t run = 0;
     u64 done = 0;  // of the run
+    std::vector<int> sizes;
+    std::vector<MPI_Aint> places;
     for (u64 round = 0; round < rounds; ++round) {
-      std::vector<int> sizes;
-      std::vector<MPI_Aint> places;
+      sizes.clear(), places.clear();
       u64 size = 0;
-      while (run < runs.size() && size < at_once_) {
-        const u64 n = support::min(runs[run].size - done, at_once_ - size);
-        if (n > 0)
-          sizes.push_back(static_cast<int>(n)), places.push_back(static_cast<MPI_Aint>(runs[run].at + done));
-        size += n, done += n;
-        if (done == runs[run].size) ++run, done = 0;
-      }
+      together([&] {
+        while (run < runs.size() && size < at_once_) {
+          const u64 n = support::min(runs[run].size - done, at_once_ - size);
+          if (n > 0)
+            sizes.push_back(static_cast<int>(n)),
+                places.push_back(static_cast<MPI_Aint>(runs[run].at + done));
+          size += n, done += n;
+          if (done == runs[run].size) ++run, done = 0;
+        }
+        require_memory_of_mpi(sizes.size());
+      });
       write_round(sizes, places, next);
       next += size;
     }
@@ -90,6 +117,9 @@ class joint_file {
   }
 
  private:
+  /// That a rank has in MPI for what it and its neighbours write.
+  static constexpr std::size_t bytes_of_buffer = std::size_t{1} << 23;
+
   void write_round(const std::vector<int>& sizes, const std::vector<MPI_Aint>& places, const char* bytes) {
     const detail::waiting others;
     MPI_Datatype view = MPI_BYTE;
@@ -108,6 +138,17 @@ class joint_file {
     must_agree(failure != MPI_SUCCESS ? cannot_write(text_of(failure))
                : written != size      ? cannot_write("not all bytes were written; the disk may be full")
                                       : std::string());
+  }
+
+  /// MPI collects what neighbouring ranks write in a buffer, and has tables of the runs. A rank without the
+  /// memory for them would leave a collective function while the others stay in it. What is freed after
+  /// operator new could stay with this process.
+  static void require_memory_of_mpi(std::size_t runs) {
+    const std::size_t tables = 128 * runs, others = std::size_t{1} << 20,
+                      bytes = 2 * bytes_of_buffer + tables + others;
+    void* const room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) throw std::bad_alloc();
+    ::munmap(room, bytes);
   }
 
   std::string cannot_write(const std::string& why) const { return "wsl: cannot write " + name_ + ": " + why; }

@@ -142,8 +142,6 @@ struct spread_over {
   int rank() const { return who.rank(); }
   int size() const { return who.size(); }
   bool root() const { return who.root(); }
-  /// "rank 3 (input)"
-  std::string process_name() const { return who.name_of(rank()); }
   /// As that of its ranks.
   void require_same(u64 number, const std::string& what) const { who.require_same(number, what); }
   /// Whether this computer has fewer cores than its ranks have threads, if each has so many.

@@ -36,6 +36,12 @@ class scattered_file {
 
   std::uint64_t size() const { return size_; }
 
+  /// Does a part of the work before a write. Where several processes write, one that fails alone ends all.
+  template <class F>
+  void together(F part) {
+    part();
+  }
+
   /// Makes the unfinished file, with its size; returns its descriptor. Where the file system can, the room on
   /// the disk is taken at once: Open MPI hangs if it is missing while several ranks write.
   static int created(const file_replacement& of, std::uint64_t size) {

@@ -147,21 +147,25 @@ void write(File& to, u64 at, const std::vector<block>& blocks, const line_array<
   std::vector<support::file_run> runs;
   std::vector<std::remove_const_t<T>> numbers;
   for (int part = 0; part < parts; ++part) {
-    pieces.clear(), runs.clear(), numbers.clear();
-    for (const block& b : blocks) {
-      if (!b.is_here) continue;
-      const range some = share(b.where.x.size(), parts, part);
-      for (int x = b.where.x.from + some.from; x < b.where.x.from + some.to; ++x)
-        pieces.push_back({begin(b, x), x, &b});
-    }
-    std::sort(pieces.begin(), pieces.end(), [](const piece& p, const piece& q) { return p.begin < q.begin; });
-    for (const piece& p : pieces) {
-      detail::each_line_of(
-          a, *p.of, p.x, [&](std::span<T> line) { numbers.insert(numbers.end(), line.begin(), line.end()); });
-      const support::file_run run{at + sizeof(T) * p.begin, sizeof(T) * (end(*p.of, p.x) - p.begin)};
-      if (!runs.empty() && runs.back().at + runs.back().size == run.at) runs.back().size += run.size;
-      else runs.push_back(run);
-    }
+    to.together([&] {  // a process may lack the memory
+      pieces.clear(), runs.clear(), numbers.clear();
+      for (const block& b : blocks) {
+        if (!b.is_here) continue;
+        const range some = share(b.where.x.size(), parts, part);
+        for (int x = b.where.x.from + some.from; x < b.where.x.from + some.to; ++x)
+          pieces.push_back({begin(b, x), x, &b});
+      }
+      std::sort(pieces.begin(), pieces.end(),
+                [](const piece& p, const piece& q) { return p.begin < q.begin; });
+      for (const piece& p : pieces) {
+        detail::each_line_of(a, *p.of, p.x, [&](std::span<T> line) {
+          numbers.insert(numbers.end(), line.begin(), line.end());
+        });
+        const support::file_run run{at + sizeof(T) * p.begin, sizeof(T) * (end(*p.of, p.x) - p.begin)};
+        if (!runs.empty() && runs.back().at + runs.back().size == run.at) runs.back().size += run.size;
+        else runs.push_back(run);
+      }
+    });
     to.write(runs, numbers.data());
   }
 }
