@@ -200,15 +200,22 @@ class extents {
 
 namespace checks {
 
-inline void side(const boundary::side& s, int axis, int n, int fields) {
+/// Of cells that are numbers of type T.
+template <class T>
+void side(const boundary::side& s, int axis, int n, int fields) {
   if (s.given > fields)
     support::bad_argument({"stencil: a side of axis ", axis, " has ", s.given,
                            " values, and the update takes ", support::counted(fields, "field"),
                            "; give one for each field"});
-  for (int f = 0; f < fields; ++f)
-    if (!std::isfinite(s.values[static_cast<std::size_t>(f)]))
-      support::bad_argument(
-          {"stencil: a side of axis ", axis, " has a value for field ", f, " that is not a finite number"});
+  for (int f = 0; f < fields; ++f) {
+    const f64 value = s.values[static_cast<std::size_t>(f)];
+    if (std::isfinite(static_cast<T>(value))) continue;
+    support::bad_argument({"stencil: a side of axis ", axis, " has a value for field ", f,
+                           std::isfinite(value)
+                               ? " that is larger than the numbers of f32, which end at 3.4e38; "
+                                 "take other units, or f64 for the cells"
+                               : " that is not a finite number"});
+  }
   if (s.kind != boundary::kind::absorbing) return;
   if (s.width < 1 || s.width > n)
     support::bad_argument({"stencil: an absorbing side of axis ", axis, " is ", s.width,
@@ -219,7 +226,8 @@ inline void side(const boundary::side& s, int axis, int n, int fields) {
 }
 
 /// Throws std::invalid_argument for a grid that a stencil does not fit.
-inline void grid(const extents& size, const boundaries& sides, const footprint& reads, int fields) {
+template <class T>
+void grid(const extents& size, const boundaries& sides, const footprint& reads, int fields) {
   if (size.axes() != reads.dimensions)
     support::bad_argument({"stencil: the update reads neighbours with ", reads.dimensions,
                            " offsets, and the size ", size.text(), " has ", size.axes(),
@@ -244,7 +252,7 @@ inline void grid(const extents& size, const boundaries& sides, const footprint& 
       support::bad_argument({"stencil: one side of axis ", a,
                              " is periodic and the other is not; a grid that "
                              "goes around has two such sides"});
-    side(sides[a].low, a, size[a], fields), side(sides[a].high, a, size[a], fields);
+    side<T>(sides[a].low, a, size[a], fields), side<T>(sides[a].high, a, size[a], fields);
     all *= size[a];
   }
   if (all > 1e12 || std::max({size[0], size[1], size[2]}) > 1 << 30)
@@ -262,6 +270,13 @@ void values(const extents& size, const std::string& what, const Span& given) {
     if (!std::isfinite(given[i]))
       support::bad_argument(
           {"stencil: ", what, " is not a finite number at index ", i, " of ", given.size()});
+}
+
+/// Throws std::invalid_argument if what a function gives for a cell is not finite.
+inline void of_cell(const extents& size, const char* what, int which, std::size_t index, f64 value) {
+  if (!std::isfinite(value))
+    support::bad_argument({"stencil: ", what, " ", which, " is not finite in the cell with index ", index,
+                           " of the grid of ", size.text()});
 }
 
 inline void number_of(const char* what, int i, int count, const char* who = "update takes") {

@@ -11,22 +11,26 @@
 #include "boundary.hpp"
 #include "given_arguments.hpp"
 #include "lanes.hpp"
+#include "room.hpp"
 #include "state.hpp"
 #include "stations.hpp"
 
 namespace wsl::stencils {
 
-template <auto update, takes in = {}, class T = f32>
+template <update_of given, takes in = {}, class T = f32>
 class serial {
-  static_assert(is_number_of_cell<T>());
+  static constexpr auto update = given.call;
+  static_assert(is_number_of_cell<T, update, in>());
 
   static constexpr footprint reads = footprint_of<update, in>;
 
  public:
   explicit serial(const extents& size, const boundaries& sides = {})
-      : size_((checks::grid(size, sides, reads, in.fields), size)), sides_(sides) {
-    for (int f = 0; f < in.fields; ++f) now_.emplace_back(size.count()), before_.emplace_back(size.count());
-    for (int c = 0; c < in.coefficients; ++c) coefficients_.emplace_back(size.count());
+      : size_((checks::grid<T>(size, sides, reads, in.fields), size)), sides_(sides) {
+    checks::memory(size, u64{size.count()} * sizeof(T) * (2 * in.fields + in.coefficients),
+                   "its fields and coefficients");
+    for (int f = 0; f < in.fields; ++f) now_.push_back(room("a field")), before_.push_back(room("a field"));
+    for (int c = 0; c < in.coefficients; ++c) coefficients_.push_back(room("a coefficient"));
     values_agree_ = sponges_agree(sides_.data(), in.fields, outside_);
   }
 
@@ -41,12 +45,14 @@ class serial {
     before_[std::size_t(field)].assign(u.begin(), u.end());
     now_[std::size_t(field)] = before_[std::size_t(field)];
     clear_centres();
+    arguments_.field(field);
   }
   /// The same from a function of a cell's position.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
     checks::number_of("field", field, in.fields);
-    load(of_cells(u), field);
+    arguments_.without_field(field);
+    load(of_cells("field", field, u), field);
   }
   void load_before(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
@@ -62,7 +68,8 @@ class serial {
   template <cell_function<T, reads.dimensions> F>
   void coefficient(int i, F k) {
     checks::number_of("coefficient", i, in.coefficients);
-    coefficient(i, of_cells(k));
+    arguments_.without_coefficient(i);
+    coefficient(i, of_cells("coefficient", i, k));
   }
   void scalar(int i, T s) {
     checks::scalar(i, in.scalars, s);
@@ -127,6 +134,7 @@ class serial {
     time_ = s.time, now_ = s.now;
     before_ = reads.before ? s.before : s.now;
     clear_centres();
+    arguments_.all_fields();
     if (s.traces.empty()) traces_.assign(traces_.size(), {});
     else traces_ = s.traces;
   }
@@ -136,15 +144,17 @@ class serial {
   using place = std::array<int, 3>;  // by the axes of the grid; those that it has not are 0
 
   static place place_of(const cell& c) { return {c[0], c[1], c[2]}; }
-  /// The numbers that a function gives for all cells.
+  std::vector<T> room(const char* what) const { return checks::room_for<T>(size_, size_.count(), what); }
+  /// The numbers that a function gives for all cells, which are finite.
   template <class F>
-  std::vector<T> of_cells(F& f) const {
-    std::vector<T> all;
-    all.reserve(size_.count());
+  std::vector<T> of_cells(const char* what, int which, F& f) const {
+    std::vector<T> all = room(what);
     each_cell([&](const place& c) {
-      if constexpr (reads.dimensions == 1) all.push_back(f(c[0]));
-      else if constexpr (reads.dimensions == 2) all.push_back(f(c[0], c[1]));
-      else all.push_back(f(c[0], c[1], c[2]));
+      T& value = all[index(c)];
+      if constexpr (reads.dimensions == 1) value = f(c[0]);
+      else if constexpr (reads.dimensions == 2) value = f(c[0], c[1]);
+      else value = f(c[0], c[1], c[2]);
+      checks::of_cell(size_, what, which, index(c), value);
     });
     return all;
   }
@@ -237,20 +247,22 @@ class serial {
       for (c[1] = 0; c[1] < size_[1]; ++c[1])
         for (c[2] = 0; c[2] < size_[2]; ++c[2]) f(c);
   }
+  /// What a source refuses leaves the cells as they were after the step before.
   void step() {
+    std::vector<T> samples;
+    for (const auto& [cells, emits] : sources_) {
+      samples.push_back(emits(time_));
+      if (!std::isfinite(samples.back()))
+        support::bad_argument({"stencil: what source ", samples.size() - 1, " emits in step ", time_,
+                               " is not a finite number"});
+    }
     each_cell([&](const place& c) { update_cell(c); });
     now_.swap(before_);
-    for (std::size_t k = 0; k < sources_.size(); ++k) {
-      const auto& [cells, emits] = sources_[k];
-      const T sample = emits(time_);
-      if (!std::isfinite(sample))
-        support::bad_argument(
-            {"stencil: what source ", k, " emits in step ", time_, " is not a finite number"});
-      for (const weighted_cell<T>& c : cells) {
+    for (std::size_t k = 0; k < sources_.size(); ++k)
+      for (const weighted_cell<T>& c : sources_[k].first) {
         T& value = now_[std::size_t(c.field)][index(place_of(c.at))];
-        value = stations<T>::with_share(value, c.weight, sample);
+        value = stations<T>::with_share(value, c.weight, samples[k]);
       }
-    }
     clear_centres();
     for (std::size_t i = 0; i < receivers_.size(); ++i) {
       f64 sum = 0;

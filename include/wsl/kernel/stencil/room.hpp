@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Memory for the cells of a stencil's grid: where there is none, a sentence says how much it would take.
+#pragma once
+#include <unistd.h>
+
+#include <new>
+#include <vector>
+
+#include "boundary.hpp"
+
+namespace wsl::stencils::checks {
+
+/// Throws std::invalid_argument for so many bytes of `what`, which this process does not get.
+[[noreturn]] inline void no_memory(const extents& size, u64 bytes, const std::string& what) {
+  support::bad_argument({"stencil: a grid of ", size.text(), " cells takes ", bytes, " bytes for ", what,
+                         ", and there is not enough memory: take fewer cells, f32 instead of f64, or more "
+                         "computers and mpi::world()"});
+}
+/// Throws it before anything is taken, if the computer has less than that in all. An operating system that
+/// promises more memory than it has would end the process instead.
+inline void memory(const extents& size, u64 bytes, const std::string& what) {
+  const u64 pages = static_cast<u64>(sysconf(_SC_PHYS_PAGES)), page = static_cast<u64>(sysconf(_SC_PAGESIZE));
+  if (bytes / page > pages) no_memory(size, bytes, what);
+}
+
+/// n zeros.
+template <class T>
+std::vector<T> room_for(const extents& size, u64 n, const std::string& what) {
+  memory(size, n * sizeof(T), what);
+  try {
+    return std::vector<T>(static_cast<std::size_t>(n));
+  } catch (const std::bad_alloc&) { no_memory(size, n * sizeof(T), what); }
+}
+
+}  // namespace wsl::stencils::checks
