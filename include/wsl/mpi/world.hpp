@@ -37,7 +37,8 @@ inline std::string difference(const std::string& what, std::string_view theirs, 
   while (one == two && !(theirs.empty() && roots.empty())) one = line_of(theirs), two = line_of(roots);
   const std::size_t end = support::min(one.find('\t'), one.size());
   const std::string_view name = one.substr(0, end);
-  if (one == two || name != two.substr(0, end) || two.size() <= end) return what + " than " + root;
+  if (one == two || name != two.substr(0, end) || one.size() <= end || two.size() <= end)
+    return what + " than " + root;
   std::string text(name);
   text += " than " + root + ": ", text += one.substr(end + 1), text += " instead of ",
       text += two.substr(end + 1);

@@ -102,7 +102,7 @@ class simulation_on {
   /// otherwise, or if there is no such field, it throws std::invalid_argument. All ranks give the same array:
   /// if one differs, it throws fault on all of them.
   void load(std::span<const T> u, int field = 0) {
-    check("field", field, in.fields, u);
+    check("load", "field", field, in.fields, u);
     set_field(u, field);
   }
   /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
@@ -127,14 +127,14 @@ class simulation_on {
   /// Sets the values of the step before, which `load` sets as well; throws as load does.
   void load_before(std::span<const T> u, int field = 0) {
     static_assert(reads.before, "wsl: the update of this stencil reads no values of the step before");
-    check("field", field, in.fields, u, "step before of ");
+    check("load_before", "field", field, in.fields, u, "step before of ");
     set_before(u, field);
   }
   /// Sets a coefficient; throws as load does. A run takes all of them. Beyond the sides of the grid it is
   /// that of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a
   /// field has there, without a factor.
   void coefficient(int i, std::span<const T> k) {
-    check("coefficient", i, in.coefficients, k);
+    check("coefficient", "coefficient", i, in.coefficients, k);
     set_coefficient(i, [&](int x, int y, int z) { return k[index(x, y, z)]; });
   }
   /// The same from a function, as load's.
@@ -287,7 +287,10 @@ class simulation_on {
   void restore(const state<T>& s, Check check) {
     processes_.require_same(
         "state of a stencil", [&](support::fingerprint& f) { add_to(f, s); },
-        [&](kernel::named_values& all) { name_state(all, s); });
+        [&](kernel::named_values& all) {
+          name_call(all, "restore");
+          name_state(all, s);
+        });
     check();
     constexpr std::size_t fields = std::size_t(in.fields);
     checks::state(s, size_, {fields, reads.before ? fields : 0, traces_.size(), border_begins_.back()});
@@ -348,6 +351,7 @@ class simulation_on {
         "time or traces of a stencil's state",
         [&](support::fingerprint& f) { f.add(time), grid::add_arrays(f, traces); },
         [&](kernel::named_values& all) {
+          name_call(all, "restore", time);
           name_state(all, {.time = time, .now = {}, .before = {}, .traces = traces, .border = {}});
         });
     checks::traces("stencil", time, traces, traces_.size());
@@ -452,7 +456,7 @@ class simulation_on {
       all.add("number of fields, coefficients or scalars of a stencil",
               support::joined({in.fields, ", ", in.coefficients, " and ", in.scalars}));
       all.add("number type of a stencil", sizeof(T) == sizeof(f32) ? "f32" : "f64");
-      all.add("update of a stencil", kernel::text_of_hash(made.fingerprint));
+      all.add("update of a stencil", "one with the fingerprint " + kernel::text_of_hash(made.fingerprint));
       all.add("grid of a stencil", size.text());
       for (int a = 0; a < size.axes(); ++a) {
         const axis_sides& sides = chosen->sides[detail::internal_axis(size.axes(), a)];
@@ -480,10 +484,12 @@ class simulation_on {
     return count;
   }
   /// Compares an array of all cells with those of other ranks before one of them throws alone.
-  void check(const char* what, int i, int count, std::span<const T> given, const char* which = "") const {
+  void check(const char* call, const char* what, int i, int count, std::span<const T> given,
+             const char* which = "") const {
     const std::string name = support::joined({which, what, " ", i, " of a stencil"});
     const auto describe = [&](support::fingerprint& f) { f.add(i), grid::add_array(f, given); };
     processes_.require_same(name.c_str(), describe, [&](kernel::named_values& all) {
+      name_call(all, call, i);
       support::fingerprint f;
       describe(f);
       all.add_array(name, given.size(), f.value());
