@@ -146,7 +146,7 @@ TEST_CASE("stencil: a state goes on with sources and traces, elsewhere and bit b
   CHECK(second.trace(0).empty());
   bare.now.pop_back();
   CHECK_THROWS_WITH(second.restore(bare),
-                    Contains("is after 71 steps and has 1 fields now, 2 before, 0 traces and 0 numbers of a "
+                    Contains("is after 71 steps and has 1 field now, 2 before, 0 traces and 0 numbers of a "
                              "border; the simulation has 2 fields now, 2 before, 13 receivers and 0 numbers "
                              "of a border"));
   bare = saved, bare.now[1].pop_back();

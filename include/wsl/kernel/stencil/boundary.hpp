@@ -188,9 +188,16 @@ class extents {
            static_cast<std::size_t>(n_[2]);
   }
   std::string text() const {
+    if (axes_ == 0) return "{}";
     std::string all = std::to_string(n_[0]);
     for (int a = 1; a < axes_ && a < 3; ++a) all += support::joined({" x ", (*this)[a]});
-    return all;
+    return axes_ > 3 ? all + " x ..." : all;
+  }
+  /// "(3, 2)", of a cell with such positions.
+  std::string text_of_cell(const std::array<int, 3>& at) const {
+    std::string all = support::joined({"(", at[0]});
+    for (int a = 1; a < axes_ && a < 3; ++a) all += support::joined({", ", at[static_cast<std::size_t>(a)]});
+    return all + ")";
   }
 
  private:
@@ -273,16 +280,17 @@ void values(const extents& size, const std::string& what, const Span& given) {
 }
 
 /// Throws std::invalid_argument if what a function gives for a cell is not finite.
-inline void of_cell(const extents& size, const char* what, int which, std::size_t index, f64 value) {
+inline void of_cell(const extents& size, const char* what, int which, const std::array<int, 3>& at,
+                    f64 value) {
   if (!std::isfinite(value))
-    support::bad_argument({"stencil: ", what, " ", which, " is not finite in the cell with index ", index,
-                           " of the grid of ", size.text()});
+    support::bad_argument({"stencil: ", what, " ", which, " is not finite in the cell ",
+                           size.text_of_cell(at), " of the grid of ", size.text()});
 }
 
 inline void number_of(const char* what, int i, int count, const char* who = "update takes") {
-  if (i < 0 || i >= count)
-    support::bad_argument(
-        {"stencil: there is no ", what, " ", i, "; the ", who, " ", count, ", which count from 0"});
+  if (i >= 0 && i < count) return;
+  const std::string some = count == 0 ? "none" : support::joined({count, ", which count from 0"});
+  support::bad_argument({"stencil: there is no ", what, " ", i, "; the ", who, " ", some});
 }
 
 /// Throws std::invalid_argument for an array that does not take a field.
@@ -291,7 +299,7 @@ void array_of_field(const extents& size, const Span& to, int field, int fields) 
   number_of("field", field, fields);
   if (to.size() != size.count())
     support::bad_argument({"stencil: get has an array of ", to.size(), " numbers, and the grid of ",
-                           size.text(), " has ", size.count(), " cells"});
+                           size.text(), " has ", size.count(), " cells; give one with room for each"});
 }
 inline void slice(const extents& size, int axis, int at, int field, int fields) {
   number_of("field", field, fields);

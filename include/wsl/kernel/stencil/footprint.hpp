@@ -110,7 +110,8 @@ constexpr footprint checked_footprint() {
     static_assert(
         is_constant,
         "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
-        "captures, whose variables are auto, and calls constexpr functions only");
+        "captures, whose own variables are auto, and which reads constexpr variables and calls constexpr "
+        "functions only");
     if constexpr (is_complete && has_numbers && is_constant) {
       constexpr footprint found = record<update, in>();
       static_assert(

@@ -130,6 +130,14 @@ class number_that_only_auto_holds {
   constexpr number_that_only_auto_holds(footprint* to, origin from, const expression& made)
       : to_(to), from_(from), made_(made) {}
 
+  constexpr number_that_only_auto_holds(const value&) = default;
+  // A variable is assigned to, and a neighbour is not.
+  constexpr value& operator=(const value&) & = default;
+  template <class Other>
+  constexpr value& operator=(const Other&) && {
+    return not_assigned<Other>();
+  }
+
   constexpr footprint* record() const { return to_; }
   constexpr bool is(origin o) const { return from_ == o; }
   constexpr const expression& made() const { return made_; }
@@ -161,13 +169,31 @@ class number_that_only_auto_holds {
   friend constexpr value operator-(plain_number auto a, value b) { return value(a) - b; }
   friend constexpr value operator*(plain_number auto a, value b) { return value(a) * b; }
   friend constexpr value operator/(plain_number auto a, value b) { return value(a) / b; }
-  constexpr value& operator+=(value b) { return *this = *this + b; }
-  constexpr value& operator-=(value b) { return *this = *this - b; }
-  constexpr value& operator*=(value b) { return *this = *this * b; }
-  constexpr value& operator/=(value b) { return *this = *this / b; }
+  constexpr value& operator+=(value b) & { return *this = *this + b; }
+  constexpr value& operator-=(value b) & { return *this = *this - b; }
+  constexpr value& operator*=(value b) & { return *this = *this * b; }
+  constexpr value& operator/=(value b) & { return *this = *this / b; }
+  template <class Other>
+  constexpr value& operator+=(const Other&) && {
+    return not_assigned<Other>();
+  }
+  template <class Other>
+  constexpr value& operator-=(const Other&) && {
+    return not_assigned<Other>();
+  }
+  template <class Other>
+  constexpr value& operator*=(const Other&) && {
+    return not_assigned<Other>();
+  }
+  template <class Other>
+  constexpr value& operator/=(const Other&) && {
+    return not_assigned<Other>();
+  }
 
-  /// A condition.
-  struct condition {
+  /// A condition; its name says what that of the values says.
+  struct condition_that_only_auto_holds {
+    using condition = condition_that_only_auto_holds;
+
     footprint* to;
     expression made;
     friend constexpr condition operator&(condition a, condition b) { return joined(a, b, operation::both); }
@@ -208,6 +234,7 @@ class number_that_only_auto_holds {
       return {to, expression::of(how, a.made, b.made)};
     }
   };
+  using condition = condition_that_only_auto_holds;
   friend constexpr condition operator<(value a, value b) { return compare(operation::less, a, b); }
   friend constexpr condition operator>(value a, value b) { return compare(operation::less, b, a); }
   friend constexpr condition operator<=(value a, value b) { return compare(operation::at_most, a, b); }
@@ -230,6 +257,16 @@ class number_that_only_auto_holds {
     footprint* to = m.to ? m.to : either(a, b);
     if (to) ++to->operations.comparisons;
     return {to, origin::other, expression::of(operation::choice, m.made, a.made_, b.made_)};
+  }
+  template <class Other>
+    requires(!std::same_as<Other, condition>)
+  friend constexpr value select(Other, value a, value) {
+    static_assert(
+        sizeof(Other) == 0,
+        "wsl: select in a stencil chooses by a condition of cells, such as u(0, 0) > 0; what is the "
+        "same in all cells is no such condition: write flag ? one : other");
+    if (a.to_) a.to_->is_wrong = true;
+    return a;
   }
   friend constexpr value min(value a, value b) { return select(b < a, b, a); }
   friend constexpr value max(value a, value b) { return select(a < b, b, a); }
@@ -264,6 +301,14 @@ class number_that_only_auto_holds {
   }
 
  private:
+  template <class Other>
+  constexpr value& not_assigned() {
+    static_assert(sizeof(Other) == 0,
+                  "wsl: the update of a stencil returns the new value of the cell, and assigns to no cells; "
+                  "it may assign to variables, as in auto sum = u(0, 0)");
+    if (to_) to_->is_wrong = true;
+    return *this;
+  }
   static constexpr footprint* either(value a, value b) { return a.to_ ? a.to_ : b.to_; }
   static constexpr bool both_lines(value a, value b) { return a.is(origin::line) && b.is(origin::line); }
   static constexpr value sum(value a, value b, operation how) {

@@ -23,13 +23,18 @@ inline void memory(const extents& size, u64 bytes, const std::string& what) {
   if (bytes / page > pages) no_memory(size, bytes, what);
 }
 
+/// What make() returns, which takes so many bytes.
+template <class Make>
+auto in_memory(const extents& size, u64 bytes, const std::string& what, Make make) {
+  memory(size, bytes, what);
+  try {
+    return make();
+  } catch (const std::bad_alloc&) { no_memory(size, bytes, what); }
+}
 /// n zeros.
 template <class T>
 std::vector<T> room_for(const extents& size, u64 n, const std::string& what) {
-  memory(size, n * sizeof(T), what);
-  try {
-    return std::vector<T>(static_cast<std::size_t>(n));
-  } catch (const std::bad_alloc&) { no_memory(size, n * sizeof(T), what); }
+  return in_memory(size, n * sizeof(T), what, [&] { return std::vector<T>(static_cast<std::size_t>(n)); });
 }
 
 }  // namespace wsl::stencils::checks

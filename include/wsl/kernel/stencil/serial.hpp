@@ -54,6 +54,14 @@ class serial {
     arguments_.without_field(field);
     load(of_cells("field", field, u), field);
   }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void load(const F&, int = 0) {
+    static_assert(not_loaded<F>());
+  }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void coefficient(int, const F&) {
+    static_assert(not_loaded<F>());
+  }
   void load_before(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
     checks::values(size_, support::joined({"step before of field ", field}), u);
@@ -104,7 +112,8 @@ class serial {
   void run(i64 steps) {
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     arguments_.require_all();
-    for (i64 i = 0; i < steps; ++i) step();
+    const std::vector<std::vector<T>> emitted = samples(steps);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) step(emitted, i);
   }
   const std::vector<T>& values(int field = 0) const {
     checks::number_of("field", field, in.fields);
@@ -116,18 +125,23 @@ class serial {
   }
   std::vector<T> slice(int axis, int at, int field = 0) const {
     checks::slice(size_, axis, at, field, in.fields);
-    std::vector<T> u;
+    std::vector<T> u =
+        checks::room_for<T>(size_, size_.count() / static_cast<std::size_t>(size_[axis]), "a slice");
+    std::size_t next = 0;
     each_cell([&](const place& c) {
-      if (c[std::size_t(axis)] == at) u.push_back(now_[std::size_t(field)][index(c)]);
+      if (c[std::size_t(axis)] == at) u[next++] = now_[std::size_t(field)][index(c)];
     });
     return u;
   }
 
   /// A state from which a simulation on PEs goes on as well, and the other way round.
   state<T> save() const {
-    state<T> s{.time = time_, .now = now_, .before = {}, .traces = traces_, .border = {}};
-    if (reads.before) s.before = before_;
-    return s;
+    const u64 arrays = in.fields * (reads.before ? 2 : 1);
+    return checks::in_memory(size_, arrays * u64{size_.count()} * sizeof(T), "the fields in the state", [&] {
+      state<T> s{.time = time_, .now = now_, .before = {}, .traces = traces_, .border = {}};
+      if (reads.before) s.before = before_;
+      return s;
+    });
   }
   void restore(const state<T>& s) {
     checks::state(s, size_, {now_.size(), reads.before ? before_.size() : 0, traces_.size(), 0});
@@ -151,10 +165,10 @@ class serial {
     std::vector<T> all = room(what);
     each_cell([&](const place& c) {
       T& value = all[index(c)];
-      if constexpr (reads.dimensions == 1) value = f(c[0]);
-      else if constexpr (reads.dimensions == 2) value = f(c[0], c[1]);
-      else value = f(c[0], c[1], c[2]);
-      checks::of_cell(size_, what, which, index(c), value);
+      if constexpr (reads.dimensions == 1) value = static_cast<T>(f(c[0]));
+      else if constexpr (reads.dimensions == 2) value = static_cast<T>(f(c[0], c[1]));
+      else value = static_cast<T>(f(c[0], c[1], c[2]));
+      checks::of_cell(size_, what, which, c, f64{value});
     });
     return all;
   }
@@ -247,21 +261,25 @@ class serial {
       for (c[1] = 0; c[1] < size_[1]; ++c[1])
         for (c[2] = 0; c[2] < size_[2]; ++c[2]) f(c);
   }
-  /// What a source refuses leaves the cells as they were after the step before.
-  void step() {
-    std::vector<T> samples;
+  /// What each source emits in so many steps; before the first of them, since it may throw.
+  std::vector<std::vector<T>> samples(i64 steps) {
+    std::vector<std::vector<T>> all;
     for (const auto& [cells, emits] : sources_) {
-      samples.push_back(emits(time_));
-      if (!std::isfinite(samples.back()))
-        support::bad_argument({"stencil: what source ", samples.size() - 1, " emits in step ", time_,
-                               " is not a finite number"});
+      std::vector<T>& of_source = all.emplace_back();
+      for (i64 n = time_; n < time_ + steps; ++n)
+        if (!std::isfinite(of_source.emplace_back(emits(n))))
+          support::bad_argument(
+              {"stencil: what source ", all.size() - 1, " emits in step ", n, " is not a finite number"});
     }
+    return all;
+  }
+  void step(const std::vector<std::vector<T>>& emitted, std::size_t which) {
     each_cell([&](const place& c) { update_cell(c); });
     now_.swap(before_);
     for (std::size_t k = 0; k < sources_.size(); ++k)
       for (const weighted_cell<T>& c : sources_[k].first) {
         T& value = now_[std::size_t(c.field)][index(place_of(c.at))];
-        value = stations<T>::with_share(value, c.weight, samples[k]);
+        value = stations<T>::with_share(value, c.weight, emitted[k][which]);
       }
     clear_centres();
     for (std::size_t i = 0; i < receivers_.size(); ++i) {

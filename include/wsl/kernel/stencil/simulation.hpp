@@ -124,6 +124,14 @@ class simulation_on {
     });
     arguments_.field(field);
   }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void load(const F&, int = 0) {
+    static_assert(not_loaded<F>());
+  }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void coefficient(int, const F&) {
+    static_assert(not_loaded<F>());
+  }
   /// Sets the values of the step before, which `load` sets as well; throws as load does.
   void load_before(std::span<const T> u, int field = 0) {
     static_assert(reads.before, "wsl: the update of this stencil reads no values of the step before");
@@ -531,12 +539,12 @@ class simulation_on {
   /// The value of a function of a cell's position, which is finite.
   template <class F>
   T finite(const char* what, int which, F& value, int x, int y, int z) const {
-    const T v = [&]() -> T {
-      if constexpr (reads.dimensions == 1) return value(z);
-      else if constexpr (reads.dimensions == 2) return value(x, z);
-      else return value(x, y, z);
-    }();
-    checks::of_cell(size_, what, which, index(x, y, z), f64{v});
+    std::array<int, 3> at{z, 0, 0};
+    T v;
+    if constexpr (reads.dimensions == 1) v = static_cast<T>(value(z));
+    else if constexpr (reads.dimensions == 2) at = {x, z, 0}, v = static_cast<T>(value(x, z));
+    else at = {x, y, z}, v = static_cast<T>(value(x, y, z));
+    checks::of_cell(size_, what, which, at, f64{v});
     return v;
   }
   template <class At>

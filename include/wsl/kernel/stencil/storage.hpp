@@ -130,8 +130,9 @@ constexpr int radius_along(const footprint& reads, int axis) {
          (axis == z_axis || (axis == x_axis && axes >= 2) || axes == 3);
 }
 inline std::string goes_around_one_pe(int cells) {
-  return support::joined({"a grid on a wafer goes around over two or more PEs, and one PE has all ", cells,
-                          " cells along a periodic axis: take a per_pe with fewer cells, or other sides"});
+  return support::joined({"a grid on a wafer goes around over two or more PEs, and one PE has all ",
+                          support::counted(cells, "cell"),
+                          " along a periodic axis: take a per_pe with fewer cells, or other sides"});
 }
 }  // namespace detail
 
