@@ -113,9 +113,9 @@ struct expression {
   }
 };
 
-/// Compilers say this name, and that of the class, first where a template of std, such as std::max(u(0), 1.f),
-/// takes no such value, and where a variable has another type, as in `float x = u(0)`. A conversion that said
-/// more could not be told from that of `i == 0 ? 1.f : u(i)`, which is right.
+/// Compilers say this name, and that of the class, first where a template of std, such as
+/// std::max(u(0), 1.f), takes no such value, and where a variable has another type, as in `float x = u(0)`. A
+/// conversion that said more could not be told from that of `i == 0 ? 1.f : u(i)`, which is right.
 namespace functions_without_std {
 
 /// A number of a cell: no value, but where it came from.
