@@ -218,6 +218,27 @@ TEST_CASE("stencil: a source that throws leaves all as it was") {
   CHECK(keeps(stencils::serial<scaled{0.5f}>({8})) == keeps(stencils::simulation<scaled{0.5f}>({8})));
 }
 
+TEST_CASE("stencil: a function that is asked for numbers must not change who asks") {
+  const auto refuses = [](auto&& s) {
+    const auto called = [](const std::string& what) {
+      return what + " is called by a function that the simulation asks for numbers";
+    };
+    CHECK_THROWS_WITH(s.load([&](int) { return s.run(1), 1.f; }), Contains(called("run")));
+    CHECK_THROWS_WITH(s.load([&](int) { return s.receiver({0}), 1.f; }), Contains(called("receiver")));
+    s.load([](int) { return 1.f; });
+    s.source({3}, [&](i64 n) { return n == 1 ? s.restore(s.save()), 1.f : n == 2 ? s.run(1), 1.f : 1.f; });
+    s.run(1);
+    CHECK_THROWS_WITH(s.run(1), Contains(called("restore")));
+    CHECK(s.time() == 1);
+    auto later = s.save();
+    later.time = 2;
+    s.restore(later);
+    CHECK_THROWS_WITH(s.run(1), Contains(called("run")));
+  };
+  refuses(stencils::simulation<scaled{0.5f}>({8}));
+  refuses(stencils::serial<scaled{0.5f}>({8}));
+}
+
 TEST_CASE("stencil: coefficients by lines are given together") {
   constexpr auto update = [](auto u, auto k, auto l) { return k(0, 0, 0) * u(0, 0, 0) + l(0, 0, 0); };
   stencils::simulation<update, takes{.coefficients = 2}> s({3, 4, 5});

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "asking.hpp"
 #include "boundary.hpp"
 #include "given_arguments.hpp"
 #include "lanes.hpp"
@@ -91,7 +92,7 @@ class serial {
     source(std::span(&one, 1), std::move(emits));
   }
   void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
-    checks::emits(emits);
+    asking_.require_none("source"), checks::emits(emits);
     for (const weighted_cell<T>& c : cells) checks::station("source", c, size_, in.fields);
     sources_.push_back({{cells.begin(), cells.end()}, std::move(emits)});
   }
@@ -100,6 +101,7 @@ class serial {
     return receiver(std::span(&one, 1));
   }
   int receiver(std::span<const weighted_cell<T>> cells) {
+    asking_.require_none("receiver");
     for (const weighted_cell<T>& c : cells) checks::station("receiver", c, size_, in.fields);
     receivers_.emplace_back(cells.begin(), cells.end()), traces_.emplace_back();
     return static_cast<int>(receivers_.size()) - 1;
@@ -110,9 +112,11 @@ class serial {
   }
 
   void run(i64 steps) {
+    asking_.require_none("run");
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     arguments_.require_all();
-    const std::vector<std::vector<T>> emitted = samples(steps);
+    std::vector<std::vector<T>> emitted;
+    asking_.ask([&] { emitted = samples(steps); });
     for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) step(emitted, i);
   }
   const std::vector<T>& values(int field = 0) const {
@@ -144,6 +148,7 @@ class serial {
     });
   }
   void restore(const state<T>& s) {
+    asking_.require_none("restore");
     checks::state(s, size_, {now_.size(), reads.before ? before_.size() : 0, traces_.size(), 0});
     time_ = s.time, now_ = s.now;
     before_ = reads.before ? s.before : s.now;
@@ -161,15 +166,16 @@ class serial {
   std::vector<T> room(const char* what) const { return checks::room_for<T>(size_, size_.count(), what); }
   /// The numbers that a function gives for all cells, which are finite.
   template <class F>
-  std::vector<T> of_cells(const char* what, int which, F& f) const {
+  std::vector<T> of_cells(const char* what, int which, F& f) {
     std::vector<T> all = room(what);
-    each_cell([&](const place& c) {
+    const auto set = [&](const place& c) {
       T& value = all[index(c)];
       if constexpr (reads.dimensions == 1) value = static_cast<T>(f(c[0]));
       else if constexpr (reads.dimensions == 2) value = static_cast<T>(f(c[0], c[1]));
       else value = static_cast<T>(f(c[0], c[1], c[2]));
       checks::of_cell(size_, what, which, c, f64{value});
-    });
+    };
+    asking_.ask([&] { each_cell(set); });
     return all;
   }
   std::size_t index(const place& c) const {
@@ -324,6 +330,7 @@ class serial {
   std::vector<std::vector<T>> now_, before_, coefficients_;
   std::array<T, std::size_t(in.scalars > 0 ? in.scalars : 1)> scalars_{};
   given_arguments<in> arguments_;
+  asking asking_;
   i64 time_ = 0;
   bool values_agree_ = true;  ///< of all sponges: to these they draw
   std::array<f64, most_fields> outside_{};

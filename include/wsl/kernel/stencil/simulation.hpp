@@ -22,6 +22,7 @@
 #include "../fail_together.hpp"
 #include "../pe_a_thread.hpp"
 #include "array_fingerprint.hpp"
+#include "asking.hpp"
 #include "blocking.hpp"
 #include "given_arguments.hpp"
 #include "room.hpp"
@@ -204,7 +205,7 @@ class simulation_on {
   }
   /// The same to several cells, to each the product with its weight.
   void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
-    checks::emits(emits);
+    asking_.require_none("source"), checks::emits(emits);
     std::vector<station<T>> all;
     for (const weighted_cell<T>& c : cells)
       all.push_back({.at = place_of("source", c),
@@ -225,6 +226,7 @@ class simulation_on {
   /// Records the sum of several cells, each times its weight, which is taken in f64 and in their order; that
   /// of none is zero.
   int receiver(std::span<const weighted_cell<T>> cells) {
+    asking_.require_none("receiver");
     for (const weighted_cell<T>& c : cells) place_of("receiver", c);  // all are checked before one is taken
     std::vector<heard_cell> taps;
     for (const weighted_cell<T>& c : cells) {
@@ -293,6 +295,7 @@ class simulation_on {
   /// The same; `check()`, which may throw, is called when ranks have compared their states.
   template <class Check>
   void restore(const state<T>& s, Check check) {
+    asking_.require_none("restore");
     processes_.require_same(
         "state of a stencil", [&](support::fingerprint& f) { add_to(f, s); },
         [&](kernel::named_values& all) {
@@ -367,7 +370,7 @@ class simulation_on {
     if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
     arguments_.without_fields();
-    kernel::fail_together(fabric_, [&] { fill(on_pes()); });
+    kernel::fail_together(fabric_, [&] { asking_.ask([&] { fill(on_pes()); }); });
     arguments_.all_fields();
     each_tile([](auto& t, coord) { t.loaded(); });
   }
@@ -378,6 +381,7 @@ class simulation_on {
   /// fault, on all ranks, if they do not ask for the same steps, or their sources, receivers or scalars, the
   /// coefficients that they were given, or what a source emits, differ.
   u64 run(i64 steps) {
+    asking_.require_none("run");
     processes_.require_same(
         "number of steps, source, receiver, scalar or given coefficient of a stencil",
         [&](support::fingerprint& f) {
@@ -730,8 +734,10 @@ class simulation_on {
       emitted_.clear();
       std::exception_ptr failed;
       try {
-        for (const std::function<T(i64)>& emits : emits_)
-          for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
+        asking_.ask([&] {
+          for (const std::function<T(i64)>& emits : emits_)
+            for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
+        });
       } catch (...) { failed = std::current_exception(); }
       if (!emits_.empty())
         processes_.throw_alike(
@@ -791,7 +797,7 @@ class simulation_on {
   /// For what may throw on a rank.
   template <class F>
   void each_tile_together(F f) {
-    kernel::fail_together(fabric_, [&] { each_tile(f); });
+    kernel::fail_together(fabric_, [&] { asking_.ask([&] { each_tile(f); }); });
   }
   template <class F>
   static void each_line(const box& own, F f) {
@@ -815,6 +821,7 @@ class simulation_on {
   fabric fabric_;
   kernel::agreement processes_;
   given_arguments<in> arguments_;
+  asking asking_;
   std::array<T, std::size_t(in.scalars)> scalars_{};
   support::fingerprint given_sources_, given_receivers_;
   i64 time_ = 0;
