@@ -76,7 +76,7 @@ TEST_CASE("stencil: sizes and boundaries that do not go together are refused by 
   CHECK_THROWS_WITH(plane({8}), Contains("2 offsets") && Contains("the size 8 has 1 axes"));
   CHECK_THROWS_WITH(plane({8, 8, 8}), Contains("8 x 8 x 8 has 3 axes"));
   CHECK_THROWS_WITH(plane({8, 1}),
-                    Contains("axis 1 of a grid of 8 x 1 has 1 cells, and the radius of the update is 2"));
+                    Contains("axis 1 of a grid of 8 x 1 has 1 cell, and the radius of the update is 2"));
   CHECK_THROWS_WITH(plane({0, 8}), Contains("has 0 cells") && Contains("at least 1 cell"));
   CHECK_THROWS_WITH(plane({-3, 8}), Contains("has -3 cells"));
   CHECK_THROWS_WITH(plane({2147483647, 2147483647}), Contains("does not fit in any memory"));

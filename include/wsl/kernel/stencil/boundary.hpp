@@ -250,8 +250,8 @@ void grid(const extents& size, const boundaries& sides, const footprint& reads, 
         sides[a].low.kind == boundary::kind::centred || sides[a].high.kind == boundary::kind::centred;
     const int least = is_centred ? radius + 1 : radius > 1 ? radius : 1;
     if (size[a] < least)
-      support::bad_argument({"stencil: axis ", a, " of a grid of ", size.text(), " has ", size[a],
-                             " cells, and the radius of the update is ", radius,
+      support::bad_argument({"stencil: axis ", a, " of a grid of ", size.text(), " has ",
+                             support::counted(size[a], "cell"), ", and the radius of the update is ", radius,
                              is_centred ? " beside a centred side; take at least " : "; take at least ",
                              support::counted(least, "cell")});
     if (sides[a].low.kind != sides[a].high.kind &&

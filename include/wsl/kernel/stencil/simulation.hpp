@@ -444,10 +444,11 @@ class simulation_on {
         processes_(engine) {
     const std::string part = fabric_.spread() ? "the PEs of " + fabric_.process_name() : "its PEs";
     kernel::fail_together(fabric_, [&] { checks::memory(size_, own_bytes(), part); });
+    const std::invalid_argument no_memory = checks::no_memory(size_, own_bytes(), part);
     kernel::each_own_pe<program>(fabric_, [&](program& p, coord pe) {
       try {
         p.here.prepare(plan_, pe);
-      } catch (const std::bad_alloc&) { checks::no_memory(size_, own_bytes(), part); }
+      } catch (const std::bad_alloc&) { throw no_memory; }
     });
   }
 
