@@ -379,7 +379,8 @@ class simulation_on {
   /// arithmetic of a wafer's PEs; that of blocks, which are for this computer, is not charged. Throws
   /// std::invalid_argument for fewer than 0 steps, and if a coefficient or a scalar was never given; and
   /// fault, on all ranks, if they do not ask for the same steps, or their sources, receivers or scalars, the
-  /// coefficients that they were given, or what a source emits, differ.
+  /// coefficients that they were given, or what a source emits, differ. What a source throws ends it
+  /// before the launch of the steps for which it was asked.
   u64 run(i64 steps) {
     asking_.require_none("run");
     processes_.require_same(
@@ -848,7 +849,7 @@ class simulation_on {
 
 /// On this computer: one block of cells for each thread unless `how` chooses otherwise. Throws
 /// std::invalid_argument, naming what is wrong and the remedy, for sizes, boundaries and options that do not
-/// go together.
+/// go together, and for a grid that this process has no memory for.
 template <update_of update, takes in = {}, class T = f32, class Border = no_border>
 class simulation : public simulation_on<update.call, in, T, block<T, in, footprint_of<update, in>, Border>> {
   using base = simulation_on<update.call, in, T, block<T, in, footprint_of<update, in>, Border>>;
