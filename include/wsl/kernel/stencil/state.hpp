@@ -21,7 +21,8 @@ concept cell_function = (axes == 1 && std::is_invocable_r_v<T, F&, int>) ||
 /// What `load` and `coefficient` take neither as an array nor as a function.
 template <class F, class T, int axes>
 concept neither_array_nor_function =
-    !std::convertible_to<const F&, std::span<const T>> && !cell_function<std::remove_const_t<F>, T, axes>;
+    !std::convertible_to<F&, std::span<const T>> && !std::convertible_to<const F&, std::span<const T>> &&
+    !cell_function<std::remove_const_t<F>, T, axes>;
 template <class F>
 constexpr bool not_loaded() {
   static_assert(
