@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "../fabric/fabric.hpp"
+#include "../support/exception_text.hpp"
 #include "../support/fingerprint.hpp"
+#include "named_values.hpp"
 
 namespace wsl::kernel {
 
@@ -23,24 +25,41 @@ template <class Engine, class Fingerprint>
 void require_same(const Engine& e, const char* what, Fingerprint fingerprint) {
   if constexpr (requires { e.require_same(u64{}, what); }) e.require_same(fingerprint(), what);
 }
+/// The same; `name(named_values)` adds what differs in it to the sentence, which has the first of those whose
+/// values are not alike.
+template <class Engine, class Fingerprint, class Name>
+void require_same(const Engine& e, const char* what, Fingerprint fingerprint, Name name) {
+  const auto lines = [&] {
+    named_values all;
+    name(all);
+    return all.lines();
+  };
+  if constexpr (requires { e.require_same(u64{}, what, lines); }) e.require_same(fingerprint(), what, lines);
+  else kernel::require_same(e, what, fingerprint);
+}
 
 /// Calls check(), which may throw on one process and not on another: then all throw, those for which it does
 /// not a fault that `what` is not the same on all of them. Collective.
 template <class Engine, class Check>
 void check_alike(const Engine& e, const char* what, Check check) {
   std::exception_ptr own;
+  std::string sentence;
   u64 said = 0;
   try {
     check();
   } catch (const std::exception& x) {
-    own = std::current_exception();
+    own = std::current_exception(), sentence = x.what();
     support::fingerprint f;
-    const std::string_view sentence = x.what();
     f.add(sentence.data(), sentence.size());
     said = f.value();
   }
   try {
-    kernel::require_same(e, what, [&] { return said; });
+    kernel::require_same(
+        e, what, [&] { return said; },
+        [&](named_values& all) {
+          all.add(what,
+                  own ? "one that is refused (" + sentence + ")" : std::string("one that is not refused"));
+        });
   } catch (...) {
     if (!own) throw;
   }
@@ -54,8 +73,8 @@ class agreement {
   template <class Engine>
   explicit agreement(const Engine& e) {
     if (threads_in_all(e, 1) == 1) return;
-    require_same_ = [e](const char* what, u64 number) {
-      kernel::require_same(e, what, [=] { return number; });
+    require_same_ = [e](const char* what, u64 number, const std::function<void(named_values&)>& name) {
+      kernel::require_same(e, what, [=] { return number; }, name);
     };
   }
 
@@ -63,25 +82,45 @@ class agreement {
   /// `what` names it. Collective.
   template <class Describe>
   void require_same(const char* what, Describe describe) const {
+    require_same(what, describe, [](named_values&) {});
+  }
+  /// The same; `name(named_values)` says where it differs.
+  template <class Describe, class Name>
+  void require_same(const char* what, Describe describe, Name name) const {
     if (!require_same_) return;
     support::fingerprint f;
     describe(f);
-    require_same_(what, f.value());
+    require_same_(what, f.value(), name);
   }
   /// The same for a call of an object: before processes wait for each other in one that others do not make.
   template <class... Number>
   void require_same_call(const char* of, std::string_view call, const Number&... arguments) const {
-    require_same(of,
-                 [&](support::fingerprint& f) { f.add(call.data(), call.size()), (f.add(arguments), ...); });
+    require_same(
+        of, [&](support::fingerprint& f) { f.add(call.data(), call.size()), (f.add(arguments), ...); },
+        [&](named_values& all) { all.add(of, text_of_call(call, arguments...)); });
+  }
+  /// "slice(0, 3, 0)"
+  template <class... Number>
+  static std::string text_of_call(std::string_view call, const Number&... arguments) {
+    std::string text(call), between = "(";
+    ((text += between + support::joined({arguments}), between = ", "), ...);
+    return text + (sizeof...(arguments) ? ")" : "()");
   }
   /// The same for what a process makes, or does not, as it has caught something; then it throws that.
-  template <class Describe>
-  void throw_alike(const std::exception_ptr& own, const char* what, Describe describe) const {
+  template <class Describe, class Name>
+  void throw_alike(const std::exception_ptr& own, const char* what, Describe describe, Name name) const {
     try {
-      require_same(what, [&](support::fingerprint& f) {
-        f.add(own != nullptr);
-        describe(f);
-      });
+      require_same(
+          what,
+          [&](support::fingerprint& f) {
+            f.add(own != nullptr);
+            describe(f);
+          },
+          [&](named_values& all) {
+            all.add(what,
+                    own ? "the exception \"" + support::exception_text(own) + '"' : std::string("a number"));
+            name(all);
+          });
     } catch (...) {
       if (!own) throw;
     }
@@ -89,7 +128,8 @@ class agreement {
   }
 
  private:
-  std::function<void(const char* what, u64 number)> require_same_;
+  std::function<void(const char* what, u64 number, const std::function<void(named_values&)>& name)>
+      require_same_;
 };
 
 /// The engine with as many threads a process and so many PEs in a partition, unless it says something else.

@@ -9,8 +9,10 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../engine/threaded.hpp"
@@ -19,6 +21,31 @@
 #include "session.hpp"
 
 namespace wsl::mpi {
+
+namespace detail {
+
+/// "number of steps than rank 0: 100 instead of 10", from the first lines that differ; `what` takes the place
+/// of the name where only one of them has such a line.
+inline std::string difference(const std::string& what, std::string_view theirs, const std::string& root,
+                              std::string_view roots) {
+  const auto line_of = [](std::string_view& all) {
+    const std::string_view line = all.substr(0, all.find('\n'));
+    all.remove_prefix(support::min(line.size() + 1, all.size()));
+    return line;
+  };
+  std::string_view one, two;
+  while (one == two && !(theirs.empty() && roots.empty())) one = line_of(theirs), two = line_of(roots);
+  const std::size_t end = support::min(one.find('\t'), one.size());
+  const std::string_view name = one.substr(0, end);
+  if (one == two || name != two.substr(0, end) || one.size() <= end || two.size() <= end)
+    return what + " than " + root;
+  std::string text(name);
+  text += " than " + root + ": ", text += one.substr(end + 1), text += " instead of ",
+      text += two.substr(end + 1);
+  return text;
+}
+
+}  // namespace detail
 
 /// A group of ranks. All of them must call the functions marked "collective", in the same order.
 class ranks {
@@ -41,15 +68,22 @@ class ranks {
   /// The sum of all ranks' numbers; collective.
   u64 sum(u64 mine) const { return reduced(mine, MPI_SUM); }
   /// Throws fault on all ranks, naming the first one whose number differs from that of rank 0; collective.
-  /// `what` names the quantity in the message, for instance "program".
-  void require_same(u64 number, const std::string& what) const {
+  /// `what` names the quantity in the message, for instance "program". Where `lines()`, of which each has a
+  /// name, a tab and a value, says of what it was made, the message has the first one that differs.
+  void require_same(u64 number, const std::string& what,
+                    const std::function<std::string()>& lines = {}) const {
     u64 roots = number;
     broadcast(roots, 0);
     // Counted from the end, so that the largest is the first rank that differs.
     const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
-    if (differs)
-      throw fault("wsl: " + name_of(size() - static_cast<int>(differs)) + " has another " + what + " than " +
-                  name_of(0) + "; start the same program with the same arguments everywhere");
+    if (!differs) return;
+    const int other = size() - static_cast<int>(differs);
+    // Ranks that compare different things say so, too: all take part, those without lines as well.
+    const std::string mine = lines ? lines() : std::string(), of_root = broadcast(mine, 0),
+                      of_other = broadcast(mine, other);
+    throw fault("wsl: " + name_of(other) + " has another " +
+                detail::difference(what, of_other, name_of(0), of_root) +
+                "; start the same program with the same arguments everywhere");
   }
   /// The name of a rank of this group in messages, by its number among all: "rank 3 (input)".
   std::string name_of(int rank) const {
@@ -143,7 +177,10 @@ struct spread_over {
   int size() const { return who.size(); }
   bool root() const { return who.root(); }
   /// As that of its ranks.
-  void require_same(u64 number, const std::string& what) const { who.require_same(number, what); }
+  void require_same(u64 number, const std::string& what,
+                    const std::function<std::string()>& lines = {}) const {
+    who.require_same(number, what, lines);
+  }
   /// Whether this computer has fewer cores than its ranks have threads, if each has so many.
   static bool crowded(int threads) { return detail::crowded(threads); }
 

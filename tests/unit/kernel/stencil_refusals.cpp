@@ -32,6 +32,43 @@ static_assert(footprint_of<updates::roots>.operations.roots == 1 &&
               footprint_of<updates::roots>.operations.quotients == 1);
 static_assert(footprint_of<updates::line>.dimensions == 1 && footprint_of<updates::line>.radius[0] == 2);
 
+// Updates differ in an operation, a constant, a neighbour, the field or the order of the fields.
+template <auto update, takes in = {.fields = 2}>
+constexpr u64 fingerprint = stencils::detail::expression_of<update, in>.fingerprint;
+constexpr u64 of_sum = fingerprint<[](auto u, auto v) { return std::tuple{u(0) + 0.5f * v(1), v(0)}; }>;
+static_assert(of_sum == fingerprint<[](auto v, auto u) { return std::tuple{v(0) + 0.5 * u(1), u(0)}; }>);
+static_assert(of_sum != fingerprint<[](auto u, auto v) { return std::tuple{u(0) - 0.5f * v(1), v(0)}; }>);
+static_assert(of_sum != fingerprint<[](auto u, auto v) { return std::tuple{u(0) + 0.25f * v(1), v(0)}; }>);
+static_assert(of_sum != fingerprint<[](auto u, auto v) { return std::tuple{u(0) + 0.5f * v(-1), v(0)}; }>);
+static_assert(of_sum != fingerprint<[](auto u, auto v) { return std::tuple{u(0) + 0.5f * u(1), v(0)}; }>);
+static_assert(of_sum != fingerprint<[](auto u, auto v) { return std::tuple{v(0), u(0) + 0.5f * v(1)}; }>);
+static_assert(of_sum !=
+              fingerprint<[](auto u, auto v) { return std::tuple{u(0) + 0.5f * v(1), v.before(0)}; }>);
+constexpr takes factors{.coefficients = 1, .scalars = 1};
+static_assert(fingerprint<[](auto u, auto k, auto s) { return u(0) * k(0) * s; }, factors> !=
+              fingerprint<[](auto u, auto k, auto s) { return u(0) * s * k(0); }, factors>);
+constexpr u64 of_least = fingerprint<[](auto u) { return min(u(0), u(1)); }, takes{}>;
+static_assert(of_least != fingerprint<[](auto u) { return max(u(0), u(1)); }, takes{}>);
+static_assert(of_least == fingerprint<[](auto u) { return select(u(1) < u(0), u(1), u(0)); }, takes{}>);
+static_assert(of_least != fingerprint<[](auto u) { return select(u(1) <= u(0), u(1), u(0)); }, takes{}>);
+static_assert(fingerprint<[](auto u) { return abs(u(0)); }, takes{}> !=
+              fingerprint<[](auto u) { return -u(0); }, takes{}>);
+
+// The largest and the smallest constants that f32 has are those that are rounded to its numbers.
+constexpr auto of_constant = stencils::recorder::expression::of_constant;
+static_assert(!of_constant(3.4028235e38).overflows_f32 && of_constant(-3.4028236e38).overflows_f32);
+static_assert(!of_constant(-1e-45).vanishes_in_f32 && of_constant(7e-46).vanishes_in_f32);
+static_assert(!of_constant(0).vanishes_in_f32);
+static_assert(!of_constant(std::numeric_limits<f64>::infinity()).overflows_f32);
+static_assert(
+    stencils::detail::expression_of<[](auto u) { return max(u(0), 1e300); }, takes{}>.overflows_f32);
+
+/// Its members are public, so it may be an update with numbers of its own.
+struct scaled {
+  float factor;
+  constexpr auto operator()(auto u) const { return factor * u(1); }
+};
+
 }  // namespace
 
 TEST_CASE("stencil: sizes and boundaries that do not go together are refused by name") {
@@ -39,7 +76,7 @@ TEST_CASE("stencil: sizes and boundaries that do not go together are refused by 
   CHECK_THROWS_WITH(plane({8}), Contains("2 offsets") && Contains("the size 8 has 1 axes"));
   CHECK_THROWS_WITH(plane({8, 8, 8}), Contains("8 x 8 x 8 has 3 axes"));
   CHECK_THROWS_WITH(plane({8, 1}),
-                    Contains("axis 1 of a grid of 8 x 1 has 1 cells, and the radius of the update is 2"));
+                    Contains("axis 1 of a grid of 8 x 1 has 1 cell, and the radius of the update is 2"));
   CHECK_THROWS_WITH(plane({0, 8}), Contains("has 0 cells") && Contains("at least 1 cell"));
   CHECK_THROWS_WITH(plane({-3, 8}), Contains("has -3 cells"));
   CHECK_THROWS_WITH(plane({2147483647, 2147483647}), Contains("does not fit in any memory"));
@@ -59,8 +96,29 @@ TEST_CASE("stencil: sizes and boundaries that do not go together are refused by 
   CHECK_NOTHROW(plane({8, 8}, boundary::mirrored), plane({8, 8}, boundary::absorbing(2, 0.1, {1})));
   CHECK_THROWS_WITH(stencils::serial<updates::square>({8, 8}, boundary::fixed_at({1, 2})),
                     Contains("has 2 values"));
+  CHECK_THROWS_WITH(plane({8, 8}, boundary::fixed_at({1e39})),
+                    Contains("value for field 0 that is larger than the numbers of f32"));
+  CHECK_NOTHROW(stencils::simulation<updates::square, takes{}, f64>({8, 8}, boundary::fixed_at({1e39})));
+  CHECK_THROWS_WITH(plane({}), Contains("the size {} has 0 axes"));
+  CHECK_THROWS_WITH(plane({8, 8, 8, 8}), Contains("the size 8 x 8 x 8 x ... has 4 axes"));
   CHECK_THROWS_AS(plane({8, 1}), std::invalid_argument);
   CHECK_THROWS_WITH(stencils::serial<updates::square>({8, 1}), Contains("axis 1"));
+}
+
+TEST_CASE("stencil: a grid that is larger than the memory is refused with its bytes") {
+  const auto refuses = [](auto make, const char* bytes) {
+    CHECK_THROWS_WITH(make(), Contains("a grid of 1000000 x 1000000 cells takes 8") && Contains(bytes) &&
+                                  Contains(", and there is not enough memory: take fewer cells"));
+    CHECK_THROWS_AS(make(), std::invalid_argument);
+  };
+  const stencils::extents size{1000000, 1000000};
+  refuses([&] { stencils::simulation<updates::heat> s(size); }, " bytes for its PEs");
+  refuses([&] { stencils::simulation<updates::heat> s(size, {}, {.wide = 3, .high = 2}); },
+          " bytes for its PEs");
+  refuses([&] { stencils::serial<updates::heat> s(size); },
+          "8000000000000 bytes for its fields and coefficients");
+  CHECK_THROWS_WITH(stencils::checks::room_for<f32>({8, 8}, u64{1} << 60, "a slice"),
+                    Contains("takes 4611686018427387904 bytes for a slice"));
 }
 
 TEST_CASE("stencil: options that do not fit the grid are refused by name") {
@@ -81,6 +139,8 @@ TEST_CASE("stencil: arrays of a wrong length, numbers that are none, and names t
   std::vector<f32> good(30), bad(29), broken(30);
   broken[17] = std::numeric_limits<f32>::quiet_NaN();
   CHECK_THROWS_WITH(s.load(bad), Contains("field 0 has 29 numbers, and the grid of 6 x 5 has 30 cells"));
+  CHECK_THROWS_WITH(s.load([&](int i, int j) { return i == 3 && j == 2 ? 1e300 : 0; }),
+                    Contains("field 0 is not finite in the cell (3, 2) of the grid of 6 x 5"));
   CHECK_THROWS_WITH(s.load(broken, 1), Contains("field 1 is not a finite number at index 17"));
   CHECK_THROWS_WITH(s.load(good, 2), Contains("no field 2; the update takes 2"));
   CHECK_THROWS_WITH(s.load_before(bad, 1), Contains("field 1 has 29"));
@@ -136,7 +196,47 @@ TEST_CASE("stencil: what a function gave until it threw is not run with") {
     CHECK(s.values()[3] == 0.5f);
   };
   refuses(stencils::simulation<update, takes{.coefficients = 1}>({8}));
+  refuses(stencils::serial<update, takes{.coefficients = 1}>({8}));
   refuses(stencils::wafer_simulation<update, per_pe{4}, takes{.coefficients = 1}>({8}));
+}
+
+TEST_CASE("stencil: a source that throws leaves all as it was") {
+  const auto keeps = [](auto&& s) {
+    s.load([](int i) { return static_cast<f32>(i); });
+    s.receiver({3}), s.run(2);
+    bool throws = true;
+    s.source({3}, [](i64) { return 1.f; });
+    s.source({4}, [&](i64 n) { return throws && n == 5 ? throw std::runtime_error("mine") : 1.f; });
+    const std::vector<f32> u = s.values();
+    CHECK_THROWS_WITH(s.run(7), "mine");
+    CHECK(s.time() == 2);
+    CHECK(s.values() == u);
+    CHECK(s.trace(0).size() == 2);
+    throws = false, s.run(7);
+    return std::pair(s.values(), s.trace(0));
+  };
+  CHECK(keeps(stencils::serial<scaled{0.5f}>({8})) == keeps(stencils::simulation<scaled{0.5f}>({8})));
+}
+
+TEST_CASE("stencil: a function that is asked for numbers must not change who asks") {
+  const auto refuses = [](auto&& s) {
+    const auto called = [](const std::string& what) {
+      return what + " is called by a function that the simulation asks for numbers";
+    };
+    CHECK_THROWS_WITH(s.load([&](int) { return s.run(1), 1.f; }), Contains(called("run")));
+    CHECK_THROWS_WITH(s.load([&](int) { return s.receiver({0}), 1.f; }), Contains(called("receiver")));
+    s.load([](int) { return 1.f; });
+    s.source({3}, [&](i64 n) { return n == 1 ? s.restore(s.save()), 1.f : n == 2 ? s.run(1), 1.f : 1.f; });
+    s.run(1);
+    CHECK_THROWS_WITH(s.run(1), Contains(called("restore")));
+    CHECK(s.time() == 1);
+    auto later = s.save();
+    later.time = 2;
+    s.restore(later);
+    CHECK_THROWS_WITH(s.run(1), Contains(called("run")));
+  };
+  refuses(stencils::simulation<scaled{0.5f}>({8}));
+  refuses(stencils::serial<scaled{0.5f}>({8}));
 }
 
 TEST_CASE("stencil: coefficients by lines are given together") {

@@ -146,7 +146,7 @@ TEST_CASE("stencil: a state goes on with sources and traces, elsewhere and bit b
   CHECK(second.trace(0).empty());
   bare.now.pop_back();
   CHECK_THROWS_WITH(second.restore(bare),
-                    Contains("is after 71 steps and has 1 fields now, 2 before, 0 traces and 0 numbers of a "
+                    Contains("is after 71 steps and has 1 field now, 2 before, 0 traces and 0 numbers of a "
                              "border; the simulation has 2 fields now, 2 before, 13 receivers and 0 numbers "
                              "of a border"));
   bare = saved, bare.now[1].pop_back();
@@ -216,14 +216,14 @@ TEST_CASE("stencil: stations and sides that do not fit are named") {
   CHECK_THROWS_WITH(s.receiver({1, 2, 3}), Contains("there is no cell (1, 2, 3) for a receiver"));
   CHECK_THROWS_WITH(s.receiver({1, -2}), Contains("there is no cell (1, -2)"));
   CHECK_THROWS_WITH(s.source({1, 2}, nothing, 1), Contains("there is no field 1; the update takes 1"));
-  CHECK_THROWS_WITH(s.trace(0), Contains("there is no receiver 0; the simulation has 0"));
+  CHECK_THROWS_WITH(s.trace(0), Contains("there is no receiver 0; the simulation has none"));
   CHECK_THROWS_WITH(s.source({1, 2}, std::function<f32(i64)>()), Contains("function of a source is empty"));
   stencils::serial<updates::heat> r({16, 16});
   CHECK_THROWS_WITH(r.source({99, 99}, nothing),
                     Contains("there is no cell (99, 99) for a source in a grid"));
   CHECK_THROWS_WITH(r.source({1, 2}, std::function<f32(i64)>()), Contains("function of a source is empty"));
   CHECK_THROWS_WITH(r.receiver({1, 16}), Contains("there is no cell (1, 16) for a receiver"));
-  CHECK_THROWS_WITH(r.trace(0), Contains("there is no receiver 0; the simulation has 0"));
+  CHECK_THROWS_WITH(r.trace(0), Contains("there is no receiver 0; the simulation has none"));
   CHECK_THROWS_WITH(r.slice(2, 0), Contains("there is no slice 0 along axis 2"));
   const stencils::weighted_cell<f32> heavy{{1, 2}, std::numeric_limits<f32>::infinity()};
   CHECK_THROWS_WITH(s.receiver(std::span(&heavy, 1)), Contains("weight of a cell of a receiver"));

@@ -188,9 +188,16 @@ class extents {
            static_cast<std::size_t>(n_[2]);
   }
   std::string text() const {
+    if (axes_ == 0) return "{}";
     std::string all = std::to_string(n_[0]);
     for (int a = 1; a < axes_ && a < 3; ++a) all += support::joined({" x ", (*this)[a]});
-    return all;
+    return axes_ > 3 ? all + " x ..." : all;
+  }
+  /// "(3, 2)", of a cell with such positions.
+  std::string text_of_cell(const std::array<int, 3>& at) const {
+    std::string all = support::joined({"(", at[0]});
+    for (int a = 1; a < axes_ && a < 3; ++a) all += support::joined({", ", at[static_cast<std::size_t>(a)]});
+    return all + ")";
   }
 
  private:
@@ -200,15 +207,22 @@ class extents {
 
 namespace checks {
 
-inline void side(const boundary::side& s, int axis, int n, int fields) {
+/// Of cells that are numbers of type T.
+template <class T>
+void side(const boundary::side& s, int axis, int n, int fields) {
   if (s.given > fields)
     support::bad_argument({"stencil: a side of axis ", axis, " has ", s.given,
                            " values, and the update takes ", support::counted(fields, "field"),
                            "; give one for each field"});
-  for (int f = 0; f < fields; ++f)
-    if (!std::isfinite(s.values[static_cast<std::size_t>(f)]))
-      support::bad_argument(
-          {"stencil: a side of axis ", axis, " has a value for field ", f, " that is not a finite number"});
+  for (int f = 0; f < fields; ++f) {
+    const f64 value = s.values[static_cast<std::size_t>(f)];
+    if (std::isfinite(static_cast<T>(value))) continue;
+    support::bad_argument({"stencil: a side of axis ", axis, " has a value for field ", f,
+                           std::isfinite(value)
+                               ? " that is larger than the numbers of f32, which end at 3.4e38; "
+                                 "take other units, or f64 for the cells"
+                               : " that is not a finite number"});
+  }
   if (s.kind != boundary::kind::absorbing) return;
   if (s.width < 1 || s.width > n)
     support::bad_argument({"stencil: an absorbing side of axis ", axis, " is ", s.width,
@@ -219,7 +233,8 @@ inline void side(const boundary::side& s, int axis, int n, int fields) {
 }
 
 /// Throws std::invalid_argument for a grid that a stencil does not fit.
-inline void grid(const extents& size, const boundaries& sides, const footprint& reads, int fields) {
+template <class T>
+void grid(const extents& size, const boundaries& sides, const footprint& reads, int fields) {
   if (size.axes() != reads.dimensions)
     support::bad_argument({"stencil: the update reads neighbours with ", reads.dimensions,
                            " offsets, and the size ", size.text(), " has ", size.axes(),
@@ -235,8 +250,8 @@ inline void grid(const extents& size, const boundaries& sides, const footprint& 
         sides[a].low.kind == boundary::kind::centred || sides[a].high.kind == boundary::kind::centred;
     const int least = is_centred ? radius + 1 : radius > 1 ? radius : 1;
     if (size[a] < least)
-      support::bad_argument({"stencil: axis ", a, " of a grid of ", size.text(), " has ", size[a],
-                             " cells, and the radius of the update is ", radius,
+      support::bad_argument({"stencil: axis ", a, " of a grid of ", size.text(), " has ",
+                             support::counted(size[a], "cell"), ", and the radius of the update is ", radius,
                              is_centred ? " beside a centred side; take at least " : "; take at least ",
                              support::counted(least, "cell")});
     if (sides[a].low.kind != sides[a].high.kind &&
@@ -244,7 +259,7 @@ inline void grid(const extents& size, const boundaries& sides, const footprint& 
       support::bad_argument({"stencil: one side of axis ", a,
                              " is periodic and the other is not; a grid that "
                              "goes around has two such sides"});
-    side(sides[a].low, a, size[a], fields), side(sides[a].high, a, size[a], fields);
+    side<T>(sides[a].low, a, size[a], fields), side<T>(sides[a].high, a, size[a], fields);
     all *= size[a];
   }
   if (all > 1e12 || std::max({size[0], size[1], size[2]}) > 1 << 30)
@@ -264,10 +279,18 @@ void values(const extents& size, const std::string& what, const Span& given) {
           {"stencil: ", what, " is not a finite number at index ", i, " of ", given.size()});
 }
 
+/// Throws std::invalid_argument if what a function gives for a cell is not finite.
+inline void of_cell(const extents& size, const char* what, int which, const std::array<int, 3>& at,
+                    f64 value) {
+  if (!std::isfinite(value))
+    support::bad_argument({"stencil: ", what, " ", which, " is not finite in the cell ",
+                           size.text_of_cell(at), " of the grid of ", size.text()});
+}
+
 inline void number_of(const char* what, int i, int count, const char* who = "update takes") {
-  if (i < 0 || i >= count)
-    support::bad_argument(
-        {"stencil: there is no ", what, " ", i, "; the ", who, " ", count, ", which count from 0"});
+  if (i >= 0 && i < count) return;
+  const std::string some = count == 0 ? "none" : support::joined({count, ", which count from 0"});
+  support::bad_argument({"stencil: there is no ", what, " ", i, "; the ", who, " ", some});
 }
 
 /// Throws std::invalid_argument for an array that does not take a field.
@@ -276,7 +299,7 @@ void array_of_field(const extents& size, const Span& to, int field, int fields) 
   number_of("field", field, fields);
   if (to.size() != size.count())
     support::bad_argument({"stencil: get has an array of ", to.size(), " numbers, and the grid of ",
-                           size.text(), " has ", size.count(), " cells"});
+                           size.text(), " has ", size.count(), " cells; give one with room for each"});
 }
 inline void slice(const extents& size, int axis, int at, int field, int fields) {
   number_of("field", field, fields);

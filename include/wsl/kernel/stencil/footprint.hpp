@@ -73,9 +73,12 @@ template <takes in, class Update, class Fields, class Coefficients, class Scalar
 template <auto update, takes in>
 constexpr auto recorded(footprint& found) {
   return call<in>(
-      update, [&](std::size_t) { return recorder::field(&found); },
-      [&](std::size_t) { return recorder::coefficient(&found); },
-      [&](std::size_t) { return recorder::value(&found, recorder::value::origin::other); });
+      update, [&](std::size_t i) { return recorder::field(&found, i); },
+      [&](std::size_t i) { return recorder::coefficient(&found, i); },
+      [&](std::size_t i) {
+        return recorder::value(&found, recorder::value::origin::other,
+                               recorder::expression::of(recorder::operation::scalar, u64{i}));
+      });
 }
 template <auto update, takes in>
 constexpr footprint record() {
@@ -107,7 +110,8 @@ constexpr footprint checked_footprint() {
     static_assert(
         is_constant,
         "wsl: the update of a stencil can be called while compiling: it is a constexpr lambda without "
-        "captures, whose variables are auto, and calls constexpr functions only");
+        "captures, whose own variables are auto, and which reads constexpr variables and calls constexpr "
+        "functions only");
     if constexpr (is_complete && has_numbers && is_constant) {
       constexpr footprint found = record<update, in>();
       static_assert(
@@ -131,16 +135,68 @@ constexpr footprint checked_footprint() {
   }
 }
 
+/// What an update is called by: the same as it is.
+template <class F>
+struct captured_nothing {
+  static_assert(
+      std::is_empty_v<F> || std::is_aggregate_v<F>,
+      "wsl: the update of a stencil has no captures, since it is compiled for all cells: a number that is "
+      "the "
+      "same in all of them is a scalar, takes{.scalars = 1}, one that differs is a coefficient, and one that "
+      "is known while compiling is a constexpr variable");
+  static constexpr bool value = true;
+};
+
 }  // namespace detail
 
-/// What the cells of a grid are.
-template <class T>
+/// The update of a stencil as a parameter of templates, `template <update_of update>`: a lambda without
+/// captures, or an object of a class whose members are public.
+template <class F>
+struct update_of {
+  static_assert(detail::captured_nothing<F>::value);
+  F call;
+  constexpr update_of(const F& f) : call(f) {}
+};
+
+template <update_of update, takes in = {}>
+inline constexpr footprint footprint_of = detail::checked_footprint<update.call, in>();
+
+namespace detail {
+
+template <auto update, takes in>
+constexpr recorder::expression made_of() {
+  recorder::expression all;
+  if constexpr (!footprint_of<update, in>.is_wrong) {
+    footprint found;
+    const auto results = recorded<update, in>(found);
+    [&]<std::size_t... f>(std::index_sequence<f...>) {
+      ((all = all.with(recorder::value(result<f>(results)).made())), ...);
+    }(std::make_index_sequence<std::size_t(in.fields)>{});
+  }
+  return all;
+}
+/// The expressions of all new values.
+template <auto update, takes in>
+inline constexpr recorder::expression expression_of = made_of<update, in>();
+
+}  // namespace detail
+
+/// What the cells of a grid are, and the constants of an update.
+template <class T, auto update, takes in>
 constexpr bool is_number_of_cell() {
   static_assert(std::same_as<T, f32> || std::same_as<T, f64>, "wsl: the numbers of a stencil are f32 or f64");
+  constexpr bool is_f32 = std::same_as<T, f32>;
+  static_assert(
+      !(is_f32 && detail::expression_of<update, in>.overflows_f32),
+      "wsl: a constant in the update of a stencil is larger than the numbers of f32, which end at 3.4e38, "
+      "and "
+      "would be infinite: take other units, or f64 for the cells, as in simulation<update, takes{}, f64>");
+  static_assert(
+      !(is_f32 && detail::expression_of<update, in>.vanishes_in_f32),
+      "wsl: a constant in the update of a stencil is smaller than the numbers of f32, which begin at "
+      "1.4e-45, "
+      "and would be zero: take other units, or f64 for the cells, as in simulation<update, takes{}, f64>");
   return true;
 }
-
-template <auto update, takes in = {}>
-inline constexpr footprint footprint_of = detail::checked_footprint<update, in>();
 
 }  // namespace wsl::stencils

@@ -7,6 +7,7 @@
 
 #include "../../support/bad_argument.hpp"
 #include "../../support/fingerprint.hpp"
+#include "../named_values.hpp"
 #include "footprint.hpp"
 
 namespace wsl::stencils {
@@ -29,6 +30,13 @@ class given_arguments {
     for (const bool is_given : coefficients_) f.add(is_given);
     for (const bool is_given : scalars_) f.add(is_given);
   }
+  /// The same in words.
+  void name(kernel::named_values& all) const {
+    for (std::size_t i = 0; i < coefficients_.size(); ++i)
+      all.add(support::joined({"coefficient ", i, " of a stencil"}), text(coefficients_[i]));
+    for (std::size_t i = 0; i < scalars_.size(); ++i)
+      all.add(support::joined({"scalar ", i, " of a stencil"}), text(scalars_[i]));
+  }
   /// Throws std::invalid_argument for the first that is missing.
   void require_all() const {
     require("coefficient", coefficients_), require("scalar", scalars_);
@@ -39,6 +47,9 @@ class given_arguments {
   }
 
  private:
+  static const char* text(bool is_given) {
+    return is_given ? "one that was given" : "one that was not given";
+  }
   template <std::size_t n>
   static void require(const char* what, const std::array<bool, n>& all) {
     for (std::size_t i = 0; i < n; ++i)

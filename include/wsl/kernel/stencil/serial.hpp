@@ -8,25 +8,30 @@
 #include <span>
 #include <vector>
 
+#include "asking.hpp"
 #include "boundary.hpp"
 #include "given_arguments.hpp"
 #include "lanes.hpp"
+#include "room.hpp"
 #include "state.hpp"
 #include "stations.hpp"
 
 namespace wsl::stencils {
 
-template <auto update, takes in = {}, class T = f32>
+template <update_of given, takes in = {}, class T = f32>
 class serial {
-  static_assert(is_number_of_cell<T>());
+  static constexpr auto update = given.call;
+  static_assert(is_number_of_cell<T, update, in>());
 
   static constexpr footprint reads = footprint_of<update, in>;
 
  public:
   explicit serial(const extents& size, const boundaries& sides = {})
-      : size_((checks::grid(size, sides, reads, in.fields), size)), sides_(sides) {
-    for (int f = 0; f < in.fields; ++f) now_.emplace_back(size.count()), before_.emplace_back(size.count());
-    for (int c = 0; c < in.coefficients; ++c) coefficients_.emplace_back(size.count());
+      : size_((checks::grid<T>(size, sides, reads, in.fields), size)), sides_(sides) {
+    checks::memory(size, u64{size.count()} * sizeof(T) * (2 * in.fields + in.coefficients),
+                   "its fields and coefficients");
+    for (int f = 0; f < in.fields; ++f) now_.push_back(room("a field")), before_.push_back(room("a field"));
+    for (int c = 0; c < in.coefficients; ++c) coefficients_.push_back(room("a coefficient"));
     values_agree_ = sponges_agree(sides_.data(), in.fields, outside_);
   }
 
@@ -41,12 +46,22 @@ class serial {
     before_[std::size_t(field)].assign(u.begin(), u.end());
     now_[std::size_t(field)] = before_[std::size_t(field)];
     clear_centres();
+    arguments_.field(field);
   }
   /// The same from a function of a cell's position.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
     checks::number_of("field", field, in.fields);
-    load(of_cells(u), field);
+    arguments_.without_field(field);
+    load(of_cells("field", field, u), field);
+  }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void load(const F&, int = 0) {
+    static_assert(not_loaded<F>());
+  }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void coefficient(int, const F&) {
+    static_assert(not_loaded<F>());
   }
   void load_before(std::span<const T> u, int field = 0) {
     checks::number_of("field", field, in.fields);
@@ -62,7 +77,8 @@ class serial {
   template <cell_function<T, reads.dimensions> F>
   void coefficient(int i, F k) {
     checks::number_of("coefficient", i, in.coefficients);
-    coefficient(i, of_cells(k));
+    arguments_.without_coefficient(i);
+    coefficient(i, of_cells("coefficient", i, k));
   }
   void scalar(int i, T s) {
     checks::scalar(i, in.scalars, s);
@@ -76,7 +92,7 @@ class serial {
     source(std::span(&one, 1), std::move(emits));
   }
   void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
-    checks::emits(emits);
+    asking_.require_none("source"), checks::emits(emits);
     for (const weighted_cell<T>& c : cells) checks::station("source", c, size_, in.fields);
     sources_.push_back({{cells.begin(), cells.end()}, std::move(emits)});
   }
@@ -85,6 +101,7 @@ class serial {
     return receiver(std::span(&one, 1));
   }
   int receiver(std::span<const weighted_cell<T>> cells) {
+    asking_.require_none("receiver");
     for (const weighted_cell<T>& c : cells) checks::station("receiver", c, size_, in.fields);
     receivers_.emplace_back(cells.begin(), cells.end()), traces_.emplace_back();
     return static_cast<int>(receivers_.size()) - 1;
@@ -95,9 +112,12 @@ class serial {
   }
 
   void run(i64 steps) {
+    asking_.require_none("run");
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     arguments_.require_all();
-    for (i64 i = 0; i < steps; ++i) step();
+    std::vector<std::vector<T>> emitted;
+    asking_.ask([&] { emitted = samples(steps); });
+    for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) step(emitted, i);
   }
   const std::vector<T>& values(int field = 0) const {
     checks::number_of("field", field, in.fields);
@@ -109,24 +129,31 @@ class serial {
   }
   std::vector<T> slice(int axis, int at, int field = 0) const {
     checks::slice(size_, axis, at, field, in.fields);
-    std::vector<T> u;
+    std::vector<T> u =
+        checks::room_for<T>(size_, size_.count() / static_cast<std::size_t>(size_[axis]), "a slice");
+    std::size_t next = 0;
     each_cell([&](const place& c) {
-      if (c[std::size_t(axis)] == at) u.push_back(now_[std::size_t(field)][index(c)]);
+      if (c[std::size_t(axis)] == at) u[next++] = now_[std::size_t(field)][index(c)];
     });
     return u;
   }
 
   /// A state from which a simulation on PEs goes on as well, and the other way round.
   state<T> save() const {
-    state<T> s{.time = time_, .now = now_, .before = {}, .traces = traces_, .border = {}};
-    if (reads.before) s.before = before_;
-    return s;
+    const u64 arrays = in.fields * (reads.before ? 2 : 1);
+    return checks::in_memory(size_, arrays * u64{size_.count()} * sizeof(T), "the fields in the state", [&] {
+      state<T> s{.time = time_, .now = now_, .before = {}, .traces = traces_, .border = {}};
+      if (reads.before) s.before = before_;
+      return s;
+    });
   }
   void restore(const state<T>& s) {
+    asking_.require_none("restore");
     checks::state(s, size_, {now_.size(), reads.before ? before_.size() : 0, traces_.size(), 0});
     time_ = s.time, now_ = s.now;
     before_ = reads.before ? s.before : s.now;
     clear_centres();
+    arguments_.all_fields();
     if (s.traces.empty()) traces_.assign(traces_.size(), {});
     else traces_ = s.traces;
   }
@@ -136,16 +163,19 @@ class serial {
   using place = std::array<int, 3>;  // by the axes of the grid; those that it has not are 0
 
   static place place_of(const cell& c) { return {c[0], c[1], c[2]}; }
-  /// The numbers that a function gives for all cells.
+  std::vector<T> room(const char* what) const { return checks::room_for<T>(size_, size_.count(), what); }
+  /// The numbers that a function gives for all cells, which are finite.
   template <class F>
-  std::vector<T> of_cells(F& f) const {
-    std::vector<T> all;
-    all.reserve(size_.count());
-    each_cell([&](const place& c) {
-      if constexpr (reads.dimensions == 1) all.push_back(f(c[0]));
-      else if constexpr (reads.dimensions == 2) all.push_back(f(c[0], c[1]));
-      else all.push_back(f(c[0], c[1], c[2]));
-    });
+  std::vector<T> of_cells(const char* what, int which, F& f) {
+    std::vector<T> all = room(what);
+    const auto set = [&](const place& c) {
+      T& value = all[index(c)];
+      if constexpr (reads.dimensions == 1) value = static_cast<T>(f(c[0]));
+      else if constexpr (reads.dimensions == 2) value = static_cast<T>(f(c[0], c[1]));
+      else value = static_cast<T>(f(c[0], c[1], c[2]));
+      checks::of_cell(size_, what, which, c, f64{value});
+    };
+    asking_.ask([&] { each_cell(set); });
     return all;
   }
   std::size_t index(const place& c) const {
@@ -237,20 +267,26 @@ class serial {
       for (c[1] = 0; c[1] < size_[1]; ++c[1])
         for (c[2] = 0; c[2] < size_[2]; ++c[2]) f(c);
   }
-  void step() {
+  /// What each source emits in so many steps; before the first of them, since it may throw.
+  std::vector<std::vector<T>> samples(i64 steps) {
+    std::vector<std::vector<T>> all;
+    for (const auto& [cells, emits] : sources_) {
+      std::vector<T>& of_source = all.emplace_back();
+      for (i64 n = time_; n < time_ + steps; ++n)
+        if (!std::isfinite(of_source.emplace_back(emits(n))))
+          support::bad_argument(
+              {"stencil: what source ", all.size() - 1, " emits in step ", n, " is not a finite number"});
+    }
+    return all;
+  }
+  void step(const std::vector<std::vector<T>>& emitted, std::size_t which) {
     each_cell([&](const place& c) { update_cell(c); });
     now_.swap(before_);
-    for (std::size_t k = 0; k < sources_.size(); ++k) {
-      const auto& [cells, emits] = sources_[k];
-      const T sample = emits(time_);
-      if (!std::isfinite(sample))
-        support::bad_argument(
-            {"stencil: what source ", k, " emits in step ", time_, " is not a finite number"});
-      for (const weighted_cell<T>& c : cells) {
+    for (std::size_t k = 0; k < sources_.size(); ++k)
+      for (const weighted_cell<T>& c : sources_[k].first) {
         T& value = now_[std::size_t(c.field)][index(place_of(c.at))];
-        value = stations<T>::with_share(value, c.weight, sample);
+        value = stations<T>::with_share(value, c.weight, emitted[k][which]);
       }
-    }
     clear_centres();
     for (std::size_t i = 0; i < receivers_.size(); ++i) {
       f64 sum = 0;
@@ -294,6 +330,7 @@ class serial {
   std::vector<std::vector<T>> now_, before_, coefficients_;
   std::array<T, std::size_t(in.scalars > 0 ? in.scalars : 1)> scalars_{};
   given_arguments<in> arguments_;
+  asking asking_;
   i64 time_ = 0;
   bool values_agree_ = true;  ///< of all sponges: to these they draw
   std::array<f64, most_fields> outside_{};

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "../../fabric/host_gather.hpp"
 #include "../../host/device.hpp"
@@ -21,8 +22,10 @@
 #include "../fail_together.hpp"
 #include "../pe_a_thread.hpp"
 #include "array_fingerprint.hpp"
+#include "asking.hpp"
 #include "blocking.hpp"
 #include "given_arguments.hpp"
+#include "room.hpp"
 #include "state.hpp"
 #include "state_on_pes.hpp"
 #include "stencil_pe.hpp"
@@ -47,6 +50,18 @@ inline tile_plan plan_of(const extents& size, const boundaries& sides, const foo
   return p;
 }
 
+/// What lies beyond a side, in words.
+inline std::string text_of(const boundary::side& s, int fields) {
+  constexpr const char* kinds[] = {"fixed", "open", "mirrored", "centred", "periodic", "absorbing"};
+  std::string text = kinds[static_cast<std::size_t>(s.kind)];
+  if (s.kind == boundary::kind::absorbing)
+    text += support::joined({", ", s.width, " cells wide with the strength "}) +
+            kernel::text_of_number(s.strength);
+  for (int f = 0; f < fields && s.kind != boundary::kind::open && s.kind != boundary::kind::periodic; ++f)
+    text += (f == 0 ? ", " : " and ") + kernel::text_of_number(s.values[std::size_t(f)]);
+  return text;
+}
+
 /// Of all that PEs must agree on.
 inline u64 fingerprint_of(const tile_plan& p) {
   support::fingerprint f;
@@ -68,7 +83,7 @@ inline u64 fingerprint_of(const tile_plan& p) {
 /// a process, functions of a cell's position take the place of arrays, and `slice` that of `values`.
 template <auto update, takes in, class T, class Storage>
 class simulation_on {
-  static_assert(is_number_of_cell<T>());
+  static_assert(is_number_of_cell<T, update, in>());
 
  public:
   using program = stencil_pe<update, in, T, Storage>;
@@ -88,7 +103,7 @@ class simulation_on {
   /// otherwise, or if there is no such field, it throws std::invalid_argument. All ranks give the same array:
   /// if one differs, it throws fault on all of them.
   void load(std::span<const T> u, int field = 0) {
-    check("field", field, in.fields, u);
+    check("load", "field", field, in.fields, u);
     set_field(u, field);
   }
   /// The same from a function: `load([](int x, int y) { return x == 0 ? 1.f : 0.f; })`. It is called for the
@@ -96,7 +111,7 @@ class simulation_on {
   /// and for what the function throws on a rank, it throws std::invalid_argument on all of them.
   template <cell_function<T, reads.dimensions> F>
   void load(F u, int field = 0) {
-    processes_.require_same_call(stencil_call, "load", time_, field);
+    require_same_call("load", field);
     checks::number_of("field", field, in.fields);
     arguments_.without_field(field);
     each_tile_together([&](auto& t, coord) {
@@ -110,23 +125,31 @@ class simulation_on {
     });
     arguments_.field(field);
   }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void load(const F&, int = 0) {
+    static_assert(not_loaded<F>());
+  }
+  template <neither_array_nor_function<T, reads.dimensions> F>
+  void coefficient(int, const F&) {
+    static_assert(not_loaded<F>());
+  }
   /// Sets the values of the step before, which `load` sets as well; throws as load does.
   void load_before(std::span<const T> u, int field = 0) {
     static_assert(reads.before, "wsl: the update of this stencil reads no values of the step before");
-    check("field", field, in.fields, u, "step before of ");
+    check("load_before", "field", field, in.fields, u, "step before of ");
     set_before(u, field);
   }
   /// Sets a coefficient; throws as load does. A run takes all of them. Beyond the sides of the grid it is
   /// that of the outermost cell; beyond periodic, mirrored and centred ones, that of the cell whose value a
   /// field has there, without a factor.
   void coefficient(int i, std::span<const T> k) {
-    check("coefficient", i, in.coefficients, k);
+    check("coefficient", "coefficient", i, in.coefficients, k);
     set_coefficient(i, [&](int x, int y, int z) { return k[index(x, y, z)]; });
   }
   /// The same from a function, as load's.
   template <cell_function<T, reads.dimensions> F>
   void coefficient(int i, F k) {
-    processes_.require_same_call(stencil_call, "coefficient", time_, i);
+    require_same_call("coefficient", i);
     checks::number_of("coefficient", i, in.coefficients);
     set_coefficient(i, [&](int x, int y, int z) { return finite("coefficient", i, k, x, y, z); });
   }
@@ -138,9 +161,9 @@ class simulation_on {
   void coefficients(Make make) {
     static_assert(reads.dimensions == 3,
                   "wsl: only a grid of three dimensions has its coefficients by lines");
-    processes_.require_same_call(stencil_call, "coefficients", time_, 0);
+    require_same_call("coefficients");
     const std::size_t n = static_cast<std::size_t>(plan_.cut.axis[z_axis].n);
-    std::vector<T> numbers(n * std::size_t(in.coefficients));
+    std::vector<T> numbers = room_for(n * std::size_t(in.coefficients), "lines of coefficients");
     std::array<std::span<T>, std::size_t(in.coefficients)> lines;
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = std::span(numbers).subspan(i * n, n);
     arguments_.without_coefficients();
@@ -182,14 +205,14 @@ class simulation_on {
   }
   /// The same to several cells, to each the product with its weight.
   void source(std::span<const weighted_cell<T>> cells, std::function<T(i64)> emits) {
-    checks::emits(emits);
+    asking_.require_none("source"), checks::emits(emits);
     std::vector<station<T>> all;
     for (const weighted_cell<T>& c : cells)
       all.push_back({.at = place_of("source", c),
                      .field = c.field,
                      .number = static_cast<int>(emits_.size()),
                      .weight = c.weight});
-    for (const station<T>& one : all) note('s', one.at, one.field, one.weight);
+    for (const station<T>& one : all) note(given_sources_, emits_.size(), one.at, one.field, one.weight);
     sources_.insert(sources_.end(), all.begin(), all.end());
     emits_.push_back(std::move(emits));
     has_placed_stations_ = false;
@@ -203,6 +226,7 @@ class simulation_on {
   /// Records the sum of several cells, each times its weight, which is taken in f64 and in their order; that
   /// of none is zero.
   int receiver(std::span<const weighted_cell<T>> cells) {
+    asking_.require_none("receiver");
     for (const weighted_cell<T>& c : cells) place_of("receiver", c);  // all are checked before one is taken
     std::vector<heard_cell> taps;
     for (const weighted_cell<T>& c : cells) {
@@ -210,7 +234,7 @@ class simulation_on {
       // receivers may share cells
       const auto found = heard_.try_emplace({at[0], at[1], at[2], c.field}).first;
       taps.push_back({&found->second, f64{c.weight}});
-      note('r', at, c.field, c.weight);
+      note(given_receivers_, receivers_.size(), at, c.field, c.weight);
     }
     receivers_.push_back(std::move(taps)), traces_.emplace_back();
     has_placed_stations_ = false;
@@ -240,13 +264,16 @@ class simulation_on {
   /// What it goes on from, which each process gets whole: fields and traces. Scalars, coefficients, sources
   /// and receivers are not in it.
   state<T> save() {
-    processes_.require_same_call(stencil_call, "save", time_);
+    require_same_call("save");
     state<T> s{.time = time_, .now = {}, .before = {}, .traces = {}, .border = {}};
     host_gather all(fabric_);
     kernel::fail_together(fabric_, [&] {
       s.traces = traces_, s.border.resize(border_begins_.back());
-      s.now.assign(std::size_t(in.fields), std::vector<T>(size_.count()));
-      if constexpr (reads.before) s.before = s.now;
+      for (int f = 0; f < in.fields; ++f) {
+        s.now.push_back(checks::room_for<T>(size_, size_.count(), "a field in the state"));
+        if constexpr (reads.before)
+          s.before.push_back(checks::room_for<T>(size_, size_.count(), "a field in the state"));
+      }
       each_border_line([&](coord pe, T* line, std::size_t n, std::size_t at) {
         all.add(pe, line, s.border.data() + at, n);
       });
@@ -268,7 +295,13 @@ class simulation_on {
   /// The same; `check()`, which may throw, is called when ranks have compared their states.
   template <class Check>
   void restore(const state<T>& s, Check check) {
-    processes_.require_same("state of a stencil", [&](support::fingerprint& f) { add_to(f, s); });
+    asking_.require_none("restore");
+    processes_.require_same(
+        "state of a stencil", [&](support::fingerprint& f) { add_to(f, s); },
+        [&](kernel::named_values& all) {
+          name_call(all, "restore");
+          name_state(all, s);
+        });
     check();
     constexpr std::size_t fields = std::size_t(in.fields);
     checks::state(s, size_, {fields, reads.before ? fields : 0, traces_.size(), border_begins_.back()});
@@ -325,14 +358,19 @@ class simulation_on {
   /// one does for steps and traces.
   template <class F>
   void restore(i64 time, std::vector<std::vector<T>> traces, F fill) {
-    processes_.require_same("time or traces of a stencil's state",
-                            [&](support::fingerprint& f) { f.add(time), grid::add_arrays(f, traces); });
+    processes_.require_same(
+        "time or traces of a stencil's state",
+        [&](support::fingerprint& f) { f.add(time), grid::add_arrays(f, traces); },
+        [&](kernel::named_values& all) {
+          name_call(all, "restore", time);
+          name_state(all, {.time = time, .now = {}, .before = {}, .traces = traces, .border = {}});
+        });
     checks::traces("stencil", time, traces, traces_.size());
     each_tile([&](auto& t, coord) { t.set_time(time); });
     if (traces.empty()) traces.resize(traces_.size());
     time_ = time, traces_ = std::move(traces);
     arguments_.without_fields();
-    kernel::fail_together(fabric_, [&] { fill(on_pes()); });
+    kernel::fail_together(fabric_, [&] { asking_.ask([&] { fill(on_pes()); }); });
     arguments_.all_fields();
     each_tile([](auto& t, coord) { t.loaded(); });
   }
@@ -341,13 +379,21 @@ class simulation_on {
   /// arithmetic of a wafer's PEs; that of blocks, which are for this computer, is not charged. Throws
   /// std::invalid_argument for fewer than 0 steps, and if a coefficient or a scalar was never given; and
   /// fault, on all ranks, if they do not ask for the same steps, or their sources, receivers or scalars, the
-  /// coefficients that they were given, or what a source emits, differ.
+  /// coefficients that they were given, or what a source emits, differ. What a source throws ends it
+  /// before the launch of the steps for which it was asked.
   u64 run(i64 steps) {
-    processes_.require_same("number of steps, source, receiver, scalar or given coefficient of a stencil",
-                            [&](support::fingerprint& f) {
-                              f.add(steps), f.add(time_), f.add(given_.value()), arguments_.describe(f);
-                              for (const T s : scalars_) f.add(s);
-                            });
+    asking_.require_none("run");
+    processes_.require_same(
+        "number of steps, source, receiver, scalar or given coefficient of a stencil",
+        [&](support::fingerprint& f) {
+          f.add(steps), f.add(time_), f.add(given_sources_.value()), f.add(given_receivers_.value());
+          arguments_.describe(f);
+          for (const T s : scalars_) f.add(s);
+        },
+        [&](kernel::named_values& all) {
+          name_call(all, "run", steps);
+          arguments_.name(all), name_scalars(all), name_stations(all);
+        });
     if (steps < 0) support::bad_argument({"stencil: run(", steps, ") asks for fewer than 0 steps"});
     arguments_.require_all();
     u64 cycles = 0;
@@ -364,23 +410,23 @@ class simulation_on {
   /// A field after the last step, in an array of all cells; throws std::invalid_argument for one of another
   /// size or if there is no such field.
   void get(std::span<T> u, int field = 0) {
-    processes_.require_same_call(stencil_call, "get", time_, field, u.size());
+    require_same_call("get", u.size(), field);
     checks::array_of_field(size_, u, field, in.fields);
     copy_out(u, field, everywhere());
   }
   std::vector<T> values(int field = 0) {
-    processes_.require_same_call(stencil_call, "values", time_, field);
+    require_same_call("values", field);
     checks::number_of("field", field, in.fields);
-    std::vector<T> u = kernel::room_for<T>(fabric_, size_.count());
+    std::vector<T> u = room_for(size_.count(), "a field in one array");
     copy_out(u, field, everywhere());
     return u;
   }
   /// The cells of a field with one position along an axis, counted from 0, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such field, axis or position.
   std::vector<T> slice(int axis, int at, int field = 0) {
-    processes_.require_same_call(stencil_call, "slice", time_, axis, at, field);
+    require_same_call("slice", axis, at, field);
     checks::slice(size_, axis, at, field, in.fields);
-    std::vector<T> u = kernel::room_for<T>(fabric_, size_.count() / static_cast<std::size_t>(size_[axis]));
+    std::vector<T> u = room_for(size_.count() / static_cast<std::size_t>(size_[axis]), "a slice");
     box part = everywhere();
     part.at[detail::internal_axis(size_.axes(), axis)] = {at, at + 1};
     copy_out(u, field, part);
@@ -397,22 +443,90 @@ class simulation_on {
         high_(plan.cut.axis[plan.cut.second].parts),
         fabric_(stencils::plan<program>(target, wide_, high_), engine),
         processes_(engine) {
-    kernel::require_same(engine, "grid, sides or sharing of a stencil",
-                         [&] { return detail::fingerprint_of(plan_); });
-    kernel::each_own_pe<program>(fabric_, [&](program& p, coord pe) { p.here.prepare(plan_, pe); });
+    const std::string part = fabric_.spread() ? "the PEs of " + fabric_.process_name() : "its PEs";
+    kernel::fail_together(fabric_, [&] { checks::memory(size_, own_bytes(), part); });
+    const std::invalid_argument no_memory = checks::no_memory(size_, own_bytes(), part);
+    kernel::each_own_pe<program>(fabric_, [&](program& p, coord pe) {
+      try {
+        p.here.prepare(plan_, pe);
+      } catch (const std::bad_alloc&) { throw no_memory; }
+    });
+  }
+
+  /// The plan that `choose()` makes, which throws for one that does not fit, if it and all else that a
+  /// simulation is made of are the same on all ranks. Before they have a fabric, which would compare less.
+  template <class Engine, class Choose>
+  static tile_plan agreed(const Engine& engine, const extents& size, Choose choose) {
+    constexpr const char* what = "update, grid, sides or sharing of a stencil";
+    constexpr recorder::expression made = detail::expression_of<update, in>;
+    std::optional<tile_plan> chosen;
+    kernel::check_alike(engine, what, [&] { chosen = choose(); });
+    const auto describe = [&] {
+      support::fingerprint f;
+      f.add(made.fingerprint), f.add(sizeof(T)), f.add(detail::fingerprint_of(*chosen));
+      return f.value();
+    };
+    kernel::require_same(engine, what, describe, [&](kernel::named_values& all) {
+      all.add("number of fields, coefficients or scalars of a stencil",
+              support::joined({in.fields, ", ", in.coefficients, " and ", in.scalars}));
+      all.add("number type of a stencil", sizeof(T) == sizeof(f32) ? "f32" : "f64");
+      all.add("update of a stencil", "one with the fingerprint " + kernel::text_of_hash(made.fingerprint));
+      all.add("grid of a stencil", size.text());
+      for (int a = 0; a < size.axes(); ++a) {
+        const axis_sides& sides = chosen->sides[detail::internal_axis(size.axes(), a)];
+        all.add(support::joined({"low side of axis ", a, " of a stencil"}),
+                detail::text_of(sides.low, in.fields));
+        all.add(support::joined({"high side of axis ", a, " of a stencil"}),
+                detail::text_of(sides.high, in.fields));
+      }
+      const stencils::cut& c = chosen->cut;
+      all.add("number of PEs of a stencil",
+              support::joined({c.axis[c.first].parts, " x ", c.axis[c.second].parts}));
+      all.add("number of steps between two exchanges of a stencil", c.depth);
+    });
+    return *chosen;
   }
 
  private:
+  /// Those of the arrays of this process's PEs; on a wafer the fabric counts them.
+  u64 own_bytes() {
+    u64 count = 0;
+    if constexpr (!Storage::is_for_wafers)
+      each_pe([&](coord pe) {
+        if (fabric_.here(pe)) count += Storage::bytes(plan_.cut, pe);
+      });
+    return count;
+  }
   /// Compares an array of all cells with those of other ranks before one of them throws alone.
-  void check(const char* what, int i, int count, std::span<const T> given, const char* which = "") const {
-    processes_.require_same(support::joined({which, what, " ", i, " of a stencil"}).c_str(),
-                            [&](support::fingerprint& f) { f.add(i), grid::add_array(f, given); });
+  void check(const char* call, const char* what, int i, int count, std::span<const T> given,
+             const char* which = "") const {
+    const std::string name = support::joined({which, what, " ", i, " of a stencil"});
+    const auto describe = [&](support::fingerprint& f) { f.add(i), grid::add_array(f, given); };
+    processes_.require_same(name.c_str(), describe, [&](kernel::named_values& all) {
+      name_call(all, call, i);
+      support::fingerprint f;
+      describe(f);
+      all.add_array(name, given.size(), f.value());
+    });
     checks::number_of(what, i, count);
     checks::values(size_, support::joined({which, what, " ", i}), given);
   }
   static void add_to(support::fingerprint& f, const state<T>& s) {
     f.add(s.time), grid::add_array(f, std::span(s.border));
     for (const auto* all : {&s.now, &s.before, &s.traces}) grid::add_arrays(f, *all);
+  }
+  static void name_state(kernel::named_values& all, const state<T>& s) {
+    all.add("number of steps of a stencil's state", s.time);
+    const auto add = [&](const char* what, const std::vector<std::vector<T>>& arrays) {
+      all.add(support::joined({"number of ", what, "s in a stencil's state"}), arrays.size());
+      for (std::size_t i = 0; i < arrays.size(); ++i) {
+        support::fingerprint f;
+        grid::add_array(f, std::span(arrays[i]));
+        all.add_array(support::joined({what, " ", i, " of a stencil's state"}), arrays[i].size(), f.value());
+      }
+    };
+    add("field", s.now), add("field before", s.before), add("trace", s.traces);
+    add("border", {s.border});
   }
   void set_field(std::span<const T> u, int field) {
     arguments_.field(field);
@@ -431,14 +545,12 @@ class simulation_on {
   /// The value of a function of a cell's position, which is finite.
   template <class F>
   T finite(const char* what, int which, F& value, int x, int y, int z) const {
-    const T v = [&]() -> T {
-      if constexpr (reads.dimensions == 1) return value(z);
-      else if constexpr (reads.dimensions == 2) return value(x, z);
-      else return value(x, y, z);
-    }();
-    if (!std::isfinite(v))
-      support::bad_argument({"stencil: ", what, " ", which, " is not finite in the cell with index ",
-                             index(x, y, z), " of the grid of ", size_.text()});
+    std::array<int, 3> at{z, 0, 0};
+    T v;
+    if constexpr (reads.dimensions == 1) v = static_cast<T>(value(z));
+    else if constexpr (reads.dimensions == 2) at = {x, z, 0}, v = static_cast<T>(value(x, z));
+    else at = {x, y, z}, v = static_cast<T>(value(x, y, z));
+    checks::of_cell(size_, what, which, at, f64{v});
     return v;
   }
   template <class At>
@@ -454,7 +566,27 @@ class simulation_on {
     });
     arguments_.coefficient(i);
   }
-  static constexpr const char* stencil_call = "call of a stencil's simulation";
+  template <class... Number>
+  void name_call(kernel::named_values& all, std::string_view call, const Number&... arguments) const {
+    all.add("call of a stencil's simulation", kernel::agreement::text_of_call(call, arguments...));
+    all.add("number of steps that a stencil has done", time_);
+  }
+  /// Before processes wait for each other in a call that others do not make.
+  template <class... Number>
+  void require_same_call(std::string_view call, const Number&... arguments) const {
+    processes_.require_same(
+        "call of a stencil's simulation",
+        [&](support::fingerprint& f) {
+          f.add(call.data(), call.size()), f.add(time_), (f.add(arguments), ...);
+        },
+        [&](kernel::named_values& all) { name_call(all, call, arguments...); });
+  }
+  /// Room for so many numbers, on all ranks or on none.
+  std::vector<T> room_for(std::size_t n, const char* what) {
+    std::vector<T> room;
+    kernel::fail_together(fabric_, [&] { room = checks::room_for<T>(size_, n, what); });
+    return room;
+  }
   using program_tile = decltype(program::here);
   using line_in_tile = T* (program_tile::*)(int, int, int);
   box everywhere() const {
@@ -503,10 +635,37 @@ class simulation_on {
   // --- sources and receivers
 
   /// Notes what ranks compare when they run.
-  void note(char what, const std::array<int, 3>& at, int field, T weight) {
-    given_.add(what), given_.add(field), given_.add(weight), given_.add(emits_.size());
-    given_.add(receivers_.size());
-    for (const int p : at) given_.add(p);
+  static void note(support::fingerprint& given, std::size_t number, const std::array<int, 3>& at, int field,
+                   T weight) {
+    given.add(u64{number}), given.add(field), given.add(weight);
+    for (const int p : at) given.add(p);
+  }
+  /// The same in words, where they differ.
+  void name_stations(kernel::named_values& all) const {
+    const auto text = [&](const std::array<int, 3>& at, int field, f64 weight) {
+      std::string cell;
+      for (int a = 0; a < size_.axes(); ++a)
+        cell +=
+            support::joined({a == 0 ? "(" : ", ", at[std::size_t(detail::internal_axis(size_.axes(), a))]});
+      return cell + support::joined({") of field ", field, " with the weight "}) +
+             kernel::text_of_number(static_cast<T>(weight));
+    };
+    all.add("number of sources of a stencil", emits_.size());
+    for (const station<T>& s : sources_)
+      all.add(support::joined({"cell of source ", s.number, " of a stencil"}), text(s.at, s.field, s.weight));
+    all.add("number of receivers of a stencil", receivers_.size());
+    std::map<const sample_place*, std::array<int, 4>> cells;
+    for (const auto& [cell, place] : heard_) cells[&place] = cell;
+    for (std::size_t i = 0; i < receivers_.size(); ++i)
+      for (const heard_cell& c : receivers_[i]) {
+        const std::array<int, 4>& at = cells[c.at];
+        all.add(support::joined({"cell of receiver ", i, " of a stencil"}),
+                text({at[0], at[1], at[2]}, at[3], c.weight));
+      }
+  }
+  void name_scalars(kernel::named_values& all) const {
+    for (std::size_t i = 0; i < scalars_.size(); ++i)
+      all.add(support::joined({"scalar ", i, " of a stencil"}), scalars_[i]);
   }
   /// A cell of a source or receiver by x, y and z.
   std::array<int, 3> place_of(const char* what, const weighted_cell<T>& c) const {
@@ -577,13 +736,23 @@ class simulation_on {
       emitted_.clear();
       std::exception_ptr failed;
       try {
-        for (const std::function<T(i64)>& emits : emits_)
-          for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
+        asking_.ask([&] {
+          for (const std::function<T(i64)>& emits : emits_)
+            for (int i = 0; i < steps; ++i) emitted_.push_back(emits(time_ + i));
+        });
       } catch (...) { failed = std::current_exception(); }
       if (!emits_.empty())
         processes_.throw_alike(
             failed, "sample that a source of a stencil emits",
-            [&](support::fingerprint& f) { f.add(emitted_.data(), emitted_.size() * sizeof(T)); });
+            [&](support::fingerprint& f) { f.add(emitted_.data(), emitted_.size() * sizeof(T)); },
+            [&](kernel::named_values& all) {
+              // as many as a message can have
+              for (std::size_t i = 0; i < std::min<std::size_t>(emitted_.size(), 1 << 16); ++i)
+                all.add(
+                    support::joined({"sample of source ", i / std::size_t(steps), " of a stencil in step ",
+                                     time_ + static_cast<i64>(i % std::size_t(steps))}),
+                    emitted_[i]);
+            });
       for (std::size_t i = 0; i < emitted_.size(); ++i)
         if (!std::isfinite(emitted_[i]))
           support::bad_argument({"stencil: what source ", i / std::size_t(steps), " emits in step ",
@@ -630,7 +799,7 @@ class simulation_on {
   /// For what may throw on a rank.
   template <class F>
   void each_tile_together(F f) {
-    kernel::fail_together(fabric_, [&] { each_tile(f); });
+    kernel::fail_together(fabric_, [&] { asking_.ask([&] { each_tile(f); }); });
   }
   template <class F>
   static void each_line(const box& own, F f) {
@@ -654,8 +823,9 @@ class simulation_on {
   fabric fabric_;
   kernel::agreement processes_;
   given_arguments<in> arguments_;
+  asking asking_;
   std::array<T, std::size_t(in.scalars)> scalars_{};
-  support::fingerprint given_;  ///< of sources and receivers, in the order of the calls
+  support::fingerprint given_sources_, given_receivers_;
   i64 time_ = 0;
 
   /// Where the samples of a recorded cell are: of a PE, by rows, the number of one of its cells.
@@ -679,10 +849,10 @@ class simulation_on {
 
 /// On this computer: one block of cells for each thread unless `how` chooses otherwise. Throws
 /// std::invalid_argument, naming what is wrong and the remedy, for sizes, boundaries and options that do not
-/// go together.
-template <auto update, takes in = {}, class T = f32, class Border = no_border>
-class simulation : public simulation_on<update, in, T, block<T, in, footprint_of<update, in>, Border>> {
-  using base = simulation_on<update, in, T, block<T, in, footprint_of<update, in>, Border>>;
+/// go together, and for a grid that this process has no memory for.
+template <update_of update, takes in = {}, class T = f32, class Border = no_border>
+class simulation : public simulation_on<update.call, in, T, block<T, in, footprint_of<update, in>, Border>> {
+  using base = simulation_on<update.call, in, T, block<T, in, footprint_of<update, in>, Border>>;
 
  public:
   /// On the threads of this computer; or `simulation(size, sides, how, mpi::world())`, on those of all ranks.
@@ -696,13 +866,11 @@ class simulation : public simulation_on<update, in, T, block<T, in, footprint_of
   static tile_plan choose(const extents& size, const boundaries& sides, const options& how,
                           const Engine& engine) {
     constexpr int bytes_of_cell = (2 * in.fields + in.coefficients) * static_cast<int>(sizeof(T));
-    tile_plan chosen;
-    kernel::check_alike(engine, "grid, sides or sharing of a stencil", [&] {
-      checks::grid(size, sides, base::reads, in.fields);
-      chosen = blocked(detail::plan_of(size, sides, base::reads), base::reads, bytes_of_cell, how,
-                       wsl::detail::processes_of(engine));
+    return base::agreed(engine, size, [&] {
+      checks::grid<T>(size, sides, base::reads, in.fields);
+      return blocked(detail::plan_of(size, sides, base::reads), base::reads, bytes_of_cell, how,
+                     wsl::detail::processes_of(engine));
     });
-    return chosen;
   }
 };
 
@@ -727,12 +895,12 @@ struct storage_on_wafers<in, reads, cells> : has_cells<cells> {
 /// 40}>`. Columns have all cells of the last axis; PEs of other shapes may have fewer cells than that. Throws
 /// std::invalid_argument for a grid that does not fit them, and fault for one that the machine is too small
 /// for. Sources and receivers are for this computer only.
-template <auto update, per_pe cells, takes in = {}>
+template <update_of update, per_pe cells, takes in = {}>
 class wafer_simulation
-    : public simulation_on<update, in, f32,
+    : public simulation_on<update.call, in, f32,
                            typename detail::storage_on_wafers<in, footprint_of<update, in>, cells>::type> {
   using storage = typename detail::storage_on_wafers<in, footprint_of<update, in>, cells>::type;
-  using base = simulation_on<update, in, f32, storage>;
+  using base = simulation_on<update.call, in, f32, storage>;
   static_assert(cells.axes == footprint_of<update, in>.dimensions,
                 "wsl: the cells of a PE are given by as many axes as the update of the stencil reads");
 
@@ -740,11 +908,11 @@ class wafer_simulation
   template <class Engine = threaded>
   explicit wafer_simulation(const extents& size, const boundaries& sides = {}, const machine& target = wse2,
                             const Engine& engine = {})
-      : base(size, choose(size, sides), target, engine) {}
+      : base(size, base::agreed(engine, size, [&] { return choose(size, sides); }), target, engine) {}
 
  private:
   static tile_plan choose(const extents& size, const boundaries& sides) {
-    checks::grid(size, sides, base::reads, in.fields);
+    checks::grid<f32>(size, sides, base::reads, in.fields);
     tile_plan p = detail::plan_of(size, sides, base::reads);
     const auto pes = [&](int a) { return (p.cut.axis[a].n + cells.n[a] - 1) / cells.n[a]; };
     p = detail::with_pes(p, pes(p.cut.first), pes(p.cut.second));

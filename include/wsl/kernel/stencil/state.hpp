@@ -3,6 +3,7 @@
 // place of arrays: the words that the PEs' front end and the serial reference share.
 #pragma once
 #include <concepts>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -16,6 +17,21 @@ template <class F, class T, int axes>
 concept cell_function = (axes == 1 && std::is_invocable_r_v<T, F&, int>) ||
                         (axes == 2 && std::is_invocable_r_v<T, F&, int, int>) ||
                         (axes == 3 && std::is_invocable_r_v<T, F&, int, int, int>);
+
+/// What `load` and `coefficient` take neither as an array nor as a function.
+template <class F, class T, int axes>
+concept neither_array_nor_function =
+    !std::convertible_to<F&, std::span<const T>> && !std::convertible_to<const F&, std::span<const T>> &&
+    !cell_function<std::remove_const_t<F>, T, axes>;
+template <class F>
+constexpr bool not_loaded() {
+  static_assert(
+      sizeof(F) == 0,
+      "wsl: a stencil is given an array of the numbers of all cells, whose type is that of the "
+      "simulation, f32 unless it says f64, or a function of the positions of a cell, one for each axis, "
+      "as in load([](int i, int j) { return 1.f; })");
+  return true;
+}
 
 /// A simulation goes on from it bit by bit: arrays of all cells by fields, the last axis contiguous. Of an
 /// update that reads no values of the step before there are none.
@@ -56,11 +72,12 @@ void state(const stencils::state<T>& s, const extents& size, const state_shape& 
       (!s.traces.empty() && s.traces.size() != shape.receivers) ||
       (!s.border.empty() && s.border.size() != shape.border))
     support::bad_argument({"stencil: the state is not one of this simulation: it is after ", s.time,
-                           " steps and has ", s.now.size(), " fields now, ", s.before.size(), " before, ",
-                           s.traces.size(), " traces and ", s.border.size(),
-                           " numbers of a border; the simulation has ", shape.fields, " fields now, ",
-                           shape.fields_before, " before, ", shape.receivers, " receivers and ", shape.border,
-                           " numbers of a border"});
+                           " steps and has ", support::counted(s.now.size(), "field"), " now, ",
+                           s.before.size(), " before, ", support::counted(s.traces.size(), "trace"), " and ",
+                           support::counted(s.border.size(), "number"), " of a border; the simulation has ",
+                           support::counted(shape.fields, "field"), " now, ", shape.fields_before,
+                           " before, ", support::counted(shape.receivers, "receiver"), " and ",
+                           support::counted(shape.border, "number"), " of a border"});
   traces("stencil", s.time, s.traces, shape.receivers);
   for (const auto* fields : {&s.now, &s.before})
     for (std::size_t f = 0; f < fields->size(); ++f)

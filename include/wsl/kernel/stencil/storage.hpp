@@ -58,13 +58,14 @@ class block {
   /// Why a grid does not fit; empty if it does.
   static std::string misfit(const cut&) { return {}; }
 
+  /// Those of a PE's arrays.
+  static u64 bytes(const cut& c, coord pe) {
+    return static_cast<u64>(numbers_of_array({c, pe}) * arrays + behind_lines) * sizeof(T);
+  }
   void shape(const cut& c, coord pe) {
     at_ = {c, pe};
-    // Arrays begin at different places of a page, so that they do not compete for the same sets of a cache.
-    constexpr std::ptrdiff_t stagger = 11 * widest_lanes;
-    each_ = at_.lines * at_.pitch + stagger;
-    const std::size_t numbers = static_cast<std::size_t>(each_ * arrays + behind_lines);
-    memory_ = support::huge_array(numbers * sizeof(T) / sizeof(f32));
+    each_ = numbers_of_array(at_);
+    memory_ = support::huge_array(bytes(c, pe) / sizeof(f32));
     for (int a = 0; a < 3; ++a) {
       const range r = c.stored(pe, a);
       fading_from_[a] = r.from;
@@ -90,6 +91,10 @@ class block {
 
  private:
   static constexpr int arrays = 2 * in.fields + in.coefficients;
+  // Arrays begin at different places of a page, so that they do not compete for the same sets of a cache.
+  static std::ptrdiff_t numbers_of_array(const line_geometry& at) {
+    return at.lines * at.pitch + 11 * widest_lanes;
+  }
   T* array(int i) { return reinterpret_cast<T*>(memory_.data()) + i * each_; }
   static surroundings<T> same(const T* p) { return {p, p, p}; }
   static std::span<f32> sized(std::vector<f32>& buffer, std::size_t words) {
@@ -125,8 +130,9 @@ constexpr int radius_along(const footprint& reads, int axis) {
          (axis == z_axis || (axis == x_axis && axes >= 2) || axes == 3);
 }
 inline std::string goes_around_one_pe(int cells) {
-  return support::joined({"a grid on a wafer goes around over two or more PEs, and one PE has all ", cells,
-                          " cells along a periodic axis: take a per_pe with fewer cells, or other sides"});
+  return support::joined({"a grid on a wafer goes around over two or more PEs, and one PE has all ",
+                          support::counted(cells, "cell"),
+                          " along a periodic axis: take a per_pe with fewer cells, or other sides"});
 }
 }  // namespace detail
 
