@@ -141,9 +141,8 @@ struct captured_nothing {
   static_assert(
       std::is_empty_v<F> || std::is_aggregate_v<F>,
       "wsl: the update of a stencil has no captures, since it is compiled for all cells: a number that is "
-      "the "
-      "same in all of them is a scalar, takes{.scalars = 1}, one that differs is a coefficient, and one that "
-      "is known while compiling is a constexpr variable");
+      "the same in all of them is a scalar, takes{.scalars = 1}, one that differs is a coefficient, and one "
+      "that is known while compiling is a constexpr variable");
   static constexpr bool value = true;
 };
 
@@ -189,13 +188,13 @@ constexpr bool is_number_of_cell() {
   static_assert(
       !(is_f32 && detail::expression_of<update, in>.overflows_f32),
       "wsl: a constant in the update of a stencil is larger than the numbers of f32, which end at 3.4e38, "
-      "and "
-      "would be infinite: take other units, or f64 for the cells, as in simulation<update, takes{}, f64>");
+      "and would be infinite: take other units, or f64 for the cells, as in simulation<update, takes{}, "
+      "f64>");
   static_assert(
       !(is_f32 && detail::expression_of<update, in>.vanishes_in_f32),
       "wsl: a constant in the update of a stencil is smaller than the numbers of f32, which begin at "
-      "1.4e-45, "
-      "and would be zero: take other units, or f64 for the cells, as in simulation<update, takes{}, f64>");
+      "1.4e-45, and would be zero: take other units, or f64 for the cells, as in simulation<update, takes{}, "
+      "f64>");
   return true;
 }
 

@@ -137,8 +137,7 @@ class simulation_on {
   /// arithmetic of a wafer's lines; that of blocks, which are for this computer, is not charged. Throws
   /// std::invalid_argument for fewer than 0 steps; and fault, on all ranks, if they do not ask for the same.
   u64 run(i64 steps) {
-    processes_.require_same("number of steps of a wave25 simulation",
-                            [&](support::fingerprint& f) { f.add(steps), f.add(time_); });
+    require_same_call("run", steps);
     if (steps < 0) support::bad_argument({"wave25: run(", steps, ") asks for fewer than 0 steps"});
     u64 cycles = 0;
     while (steps > 0) {
@@ -154,14 +153,13 @@ class simulation_on {
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
   std::vector<f32> field() {
-    processes_.require_same_call("call of a wave25 simulation", "field", time_);
+    require_same_call("field");
     return cells_of(&subdomain<Storage>::now);
   }
   /// Its cells with one position along an axis, 0 for x, 1 for y and 2 for z, in the order of the other axes.
   /// Throws std::invalid_argument if there is no such axis or position.
   std::vector<f32> slice(int axis, int at) {
-    processes_.require_same("slice of a wave25 simulation",
-                            [&](support::fingerprint& f) { f.add(axis), f.add(at); });
+    require_same_call("slice", axis, at);
     const int n[] = {problem_.size.x, problem_.size.y, problem_.size.z};
     if (axis < 0 || axis > 2 || at < 0 || at >= n[axis])
       support::bad_argument({"wave25: there is no slice ", at, " along axis ", axis, " of a grid of ",
@@ -184,7 +182,7 @@ class simulation_on {
   }
 
   state save() {
-    processes_.require_same_call("call of a wave25 simulation", "save", time_);
+    require_same_call("save");
     auto remembered = kernel::room_for<f32>(fabric_, memory_begins_.back());
     host_gather all(fabric_);
     each_memory([&](const f32* line, std::size_t n, std::size_t at, coord pe) {
@@ -258,6 +256,20 @@ class simulation_on {
   }
 
  private:
+  /// Throws fault, on all ranks, if they call another function, with other numbers or after other steps.
+  template <class... Number>
+  void require_same_call(std::string_view call, const Number&... arguments) const {
+    constexpr const char* what = "call of a wave25 simulation";
+    processes_.require_same(
+        what,
+        [&](support::fingerprint& f) {
+          f.add(call.data(), call.size()), f.add(time_), (f.add(arguments), ...);
+        },
+        [&](kernel::named_values& all) {
+          all.add(what, kernel::agreement::text_of_call(call, arguments...));
+          all.add("number of steps of a wave25 simulation", time_);
+        });
+  }
   template <class Engine>
   static const problem& checked(const problem& p, const partition& cut, const Engine& engine) {
     kernel::check_alike(engine, "problem or partition", [&] { check(p, cut); });
