@@ -177,7 +177,9 @@ TEST_CASE("what fails on one rank while a simulation is made fails on all of the
     mpi::world().who.sum(0);
     CHECK_THROWS_WITH(read_checkpoint(s, missing),
                       Catch::Contains("missing: No such file or directory (on rank 1)"));
-    CHECK_THROWS_WITH(s.slice(0, rank == 1 ? 3 : 30), Catch::Contains("slice of a wave25 simulation"));
+    CHECK_THROWS_WITH(
+        s.slice(0, rank == 1 ? 3 : 30),
+        Catch::Contains("call of a wave25 simulation than rank 0: slice(0, 3) instead of slice(0, 30);"));
     if (rank == 1) even.velocity = {-5};
     CHECK_THROWS_WITH((wave25::simulation{even, sharing, mpi::world()}),
                       Catch::Contains(rank == 1 ? "velocit" : "another problem or partition"));
