@@ -52,10 +52,14 @@ void correct(krylov_pe& k, f64 by) {
 }  // namespace refinement
 
 /// What there is to say of a residual that cannot be made smaller, as a part of |b|. In f64 that of a regular
-/// system is its rounding, times a condition number that may be large; what is larger has another cause.
-template <class Inner>
+/// system is its rounding, times a condition number that may be large; what is larger has another cause. A
+/// method in f32 reduces no residual at all where the condition number is the inverse of its rounding, so that
+/// one which mixed precision leaves is that of f64, times a smaller number, or has such a cause too.
+template <class Outer, class Inner>
 constexpr ending why_no_smaller(f64 residual) {
-  if (std::is_same_v<Inner, f32>) return ending::as_exact_as_numbers;
+  if (std::is_same_v<Outer, f32>) return ending::as_exact_as_numbers;
+  if (std::is_same_v<Inner, f32>)
+    return residual < 1e-9 ? ending::as_exact_as_f64 : ending::nearly_singular_in_f32;
   return residual < 1e-6 ? ending::as_exact_as_f64 : ending::nearly_singular;
 }
 
@@ -107,7 +111,7 @@ procedure solve_system(krylov_pe& k) {
       k.how = inner;
     else if (!(now < (k.is_reached() ? progress : slow_progress) * last) && k.times_widened == 0)
       k.how = inner == ending::nearly_singular || (inner == ending::none && k.is_reached())
-                  ? why_no_smaller<Inner>(now)
+                  ? why_no_smaller<Outer, Inner>(now)
               : inner != ending::none ? inner
                                       : ending::stagnation;
     if (k.how != ending::none) break;

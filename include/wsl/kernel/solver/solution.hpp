@@ -47,7 +47,8 @@ enum class ending : u8 {
   diverged,
   as_exact_as_numbers,
   as_exact_as_f64,
-  nearly_singular
+  nearly_singular,
+  nearly_singular_in_f32
 };
 
 /// The reason as a sentence.
@@ -81,9 +82,11 @@ inline const char* text(ending e) {
       return "x is as exact as f64 allows, and the residual is larger than the tolerance: take a larger one";
     case ending::nearly_singular:
       return "the residual stays large although x is as exact as f64 allows: the matrix is singular or "
-             "nearly "
-             "so, and no x has this right side; look for an equation that follows from others, or for an "
-             "unknown that no equation fixes";
+             "nearly so, and no x has this right side; look for an equation that follows from others, or for "
+             "an unknown that no equation fixes";
+    case ending::nearly_singular_in_f32:
+      return "the method in f32 reduces the residual no further: the matrix is singular, and no x has this "
+             "right side, or it is so nearly singular that f32 does not tell: compute in f64, which does";
     default: return "it has not ended yet";
   }
 }
