@@ -395,11 +395,14 @@ TEST_CASE("sparse solver: an invalid problem is named in a sentence") {
               "the matrix is not symmetric, and conjugate gradients is for symmetric positive definite ones");
   const sparse_matrix hollow = sparse_matrix::from_entries(2, 2, {{0, 1, 1.}, {1, 0, 1.}});
   for (preconditioner p : {preconditioner::jacobi, preconditioner::polynomial})
-    throws_with([&] { sparse_solver(hollow, stabilized_bicg{}, {.with = p}); },
-                "the diagonal of the matrix is zero in row 0");
+    throws_with(
+        [&] { sparse_solver(hollow, stabilized_bicg{}, {.with = p}); },
+        "the diagonal of the matrix is zero in row 0, and the preconditioner takes its inverse: take none");
   throws_with(
       [&] { sparse_solver(hollow, stabilized_bicg{}, {.with = preconditioner::block_jacobi, .block = 1}); },
-      "the block of rows 0 to 0 of the matrix is singular");
+      "the block of rows 0 to 0 of the matrix is singular, and the preconditioner takes its inverse: take "
+      "blocks of another size, or none");
+  CHECK(sparse_solver(hollow, generalized_minimal_residual{}).solve(std::vector<f64>{1, 2}).converged());
   CHECK(sparse_solver(hollow, stabilized_bicg{}, {.with = preconditioner::block_jacobi, .block = 2})
             .solve(std::vector<f64>{1, 2})
             .converged());
@@ -412,12 +415,17 @@ TEST_CASE("sparse solver: an invalid problem is named in a sentence") {
   throws_with([&] { sparse_solver(a, conjugate_gradients{}, {.block = 1000}); }, ".block} is 1000");
   throws_with([&] { sparse_solver(a, chebyshev_iteration{}, {.smallest = 1, .largest = 0.5}); },
               "the smaller one first");
+  throws_with([&] { sparse_solver(a, chebyshev_iteration{}, {.smallest = -1e-9, .largest = 1}); },
+              ".largest} are -1e-09 and 1; bounds of eigenvalues are positive");
   throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(std::vector<f64>(5)); },
               "the right side has 5 numbers, and the system 6 unknowns");
   throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(std::vector<f64>(6, INFINITY)); },
               "the right side has the number inf at place 0");
-  throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(b, {.tolerance = -1}); },
-              "limits{.tolerance} is");
+  for (const f64 tolerance : {-1e-9, f64{NAN}, 1.5})
+    throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(b, {.tolerance = tolerance}); },
+                "it is the part of |b| that is small enough, from 0 to 1");
+  throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(b, {.tolerance = -1e-9}); },
+              "limits{.tolerance} is -1e-09");
   throws_with([&] { sparse_solver(a, conjugate_gradients{}).iterate(1); }, "iterate() follows load()");
   throws_with(
       [&] {

@@ -11,6 +11,7 @@
 #include "../../core/scalar.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/fingerprint.hpp"
+#include "number_text.hpp"
 
 namespace wsl::solver {
 
@@ -18,11 +19,12 @@ struct limits {
   f64 tolerance = 1e-5;   ///< |r| / |b| that is small enough; of a power method the change of the eigenvalue
   int iterations = 1000;  ///< at most
 
-  /// Throws std::invalid_argument unless both are at least 0 and the tolerance is finite.
+  /// Throws std::invalid_argument unless both are at least 0 and the tolerance is at most 1, with which x = 0
+  /// would be a solution.
   void check() const {
-    if (!(tolerance >= 0 && std::isfinite(tolerance)))
-      support::bad_argument({"solver: limits{.tolerance} is ", std::to_string(tolerance),
-                             "; it is a fraction of |b| that is small enough, at least 0"});
+    if (!(tolerance >= 0 && tolerance <= 1))
+      support::bad_argument({"solver: limits{.tolerance} is ", number_text(tolerance),
+                             "; it is the part of |b| that is small enough, from 0 to 1"});
     if (iterations < 0)
       support::bad_argument({"solver: limits{.iterations} is ", iterations, "; it is at least 0"});
   }
@@ -73,8 +75,9 @@ inline const char* text(ending e) {
       return "numbers have become infinite or not a number: the operator or b is too badly scaled for the "
              "precision";
     case ending::diverged:
-      return "it diverges: the matrix has eigenvalues beyond the bounds of the method, or complex ones: take "
-             "GMRES or BiCGStab";
+      return "it diverges: the matrix has eigenvalues far beyond the bounds of the method: give larger "
+             "bounds, "
+             "or none, so that it finds them, or take conjugate gradients";
     case ending::as_exact_as_numbers:
       return "x is as exact as its numbers allow, and the residual is larger than the tolerance: compute in "
              "f64 or in mixed precision, or take a larger tolerance";
