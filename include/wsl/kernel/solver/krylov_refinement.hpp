@@ -73,7 +73,7 @@ procedure solve_system(krylov_pe& k) {
   std::vector<Outer> x_before;  // a correction may be so large that subtracting it does not bring x back
   co_await refinement::norm<Outer>(k, b, &whole);
   k.clear<Outer>({x});
-  if (!(whole > 0)) {
+  if (!(whole > 0) || is_rounding_of_mean<Outer>(whole, k.removed_mean, static_cast<f64>(k.unknowns))) {
     k.how = std::isfinite(whole) ? ending::converged : ending::not_finite;
     k.residual = 0;
     co_return;

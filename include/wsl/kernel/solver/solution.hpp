@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,12 @@ struct limits {
 template <class T>
 bool all_finite(const std::vector<T>& x) {
   return std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); });
+}
+
+/// Whether the length of n numbers, whose mean has been removed, is what rounding has left of it.
+template <class T = f64>
+bool is_rounding_of_mean(f64 length, f64 mean, f64 n) {
+  return length <= 4 * static_cast<f64>(std::numeric_limits<T>::epsilon()) * std::abs(mean) * std::sqrt(n);
 }
 
 enum class ending : u8 {
