@@ -4,8 +4,8 @@
 // (classical Gram-Schmidt twice, which is as exact as the modified one): two totals an iteration, however
 // many vectors there are. Every PE rotates the Hessenberg matrix by itself. One call is the iterations
 // between two restarts; krylov_refinement.hpp begins the next one with the residual of the new x. A singular
-// matrix makes that of Hessenberg singular but for rounding; then the residual itself decides how much of it
-// counts (Brown and Walker, SIAM J. Matrix Anal. Appl. 18, 1997).
+// matrix makes that of Hessenberg singular but for rounding (Brown and Walker, SIAM J. Matrix Anal. Appl. 18,
+// 1997); then the residual itself decides how much of it counts, if it is more than rounding.
 #pragma once
 #include "krylov_precondition.hpp"
 
@@ -77,7 +77,8 @@ struct generalized_minimal_residual {
   /// The residual with x + d, computed anew; z = A d.
   template <class T>
   static procedure left_by_correction(krylov_pe& k, int z, f64* residual);
-  /// The columns that leave the least residual, and that residual: all, or those that are sound.
+  /// The columns that leave the least residual, and that residual: those that are sound, or as many more as
+  /// still help.
   template <class T>
   static procedure choose(krylov_pe& k, const least_squares& system, int z, int* columns, f64* residual);
 };

@@ -52,9 +52,8 @@ void correct(krylov_pe& k, f64 by) {
 }  // namespace refinement
 
 /// What there is to say of a residual that cannot be made smaller, as a part of |b|. In f64 that of a regular
-/// system is its rounding, times a condition number that may be large; what is larger has another cause. A
-/// method in f32 reduces no residual at all where the condition number is the inverse of its rounding, so that
-/// one which mixed precision leaves is that of f64, times a smaller number, or has such a cause too.
+/// system is its rounding, times a condition number that may be large; what is larger has another cause. In
+/// mixed precision the condition number is smaller than that which stops a method in f32.
 template <class Outer, class Inner>
 constexpr ending why_no_smaller(f64 residual) {
   if (std::is_same_v<Outer, f32>) return ending::as_exact_as_numbers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers in the sentences of the solvers: six digits, with an exponent where a number is very small or large.
+// Numbers in the sentences of the solvers: six digits, with an exponent for very small and large ones.
 #pragma once
 #include <charconv>
 #include <string>

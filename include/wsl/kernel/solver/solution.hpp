@@ -79,8 +79,9 @@ inline const char* text(ending e) {
              "that, but they need a matrix that is not singular";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite:
-      return "numbers have become infinite or not a number: the operator or b is too badly scaled for the "
-             "precision";
+      return "numbers have become infinite or not a number: the operator is singular, or it or b is too "
+             "badly "
+             "scaled for the precision";
     case ending::diverged:
       return "it diverges: the matrix has eigenvalues far beyond the bounds of the method: give larger "
              "bounds, "

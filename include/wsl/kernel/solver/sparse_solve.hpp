@@ -53,7 +53,9 @@ struct sparse_options {
 };
 
 struct sparse_solution : solution<f64> {
-  f64 residual = 1;            ///< |b - A x| / |b|, from this x; in mixed precision and in f64, in f64
+  /// |b - A x| / |b|, computed from this x; with arithmetic::in_f32 in f32, whose rounding may be most of it:
+  /// serial::relative_residual computes it in f64.
+  f64 residual = 1;
   bool removes_means = false;  ///< constants are in the null space: x has the mean 0
   f64 removed_mean = 0;        ///< the mean of b, without which the system has a solution
 };
