@@ -321,6 +321,27 @@ TEST_CASE("sparse solver: how a method ends is said") {
   CHECK(widened.converged());
 }
 
+TEST_CASE(
+    "sparse solver: with the tolerance 0 x becomes as exact as its numbers allow, and no more is tried") {
+  const sparse_matrix a = poisson({12, 12});
+  const std::vector<f64> b = noise(144);
+  const auto check = [&](auto method) {
+    for (const arithmetic numbers : {arithmetic::in_f64, arithmetic::mixed, arithmetic::in_f32}) {
+      INFO(method.name << ", arithmetic " << int(numbers));
+      const bool is_single = numbers == arithmetic::in_f32;
+      const sparse_solution s = sparse_solver(a, method, {.numbers = numbers, .pes = 2, .threads = 1})
+                                    .solve(b, {.tolerance = 0, .iterations = 1500});
+      CHECK(s.how == (is_single ? ending::as_exact_as_numbers : ending::as_exact_as_f64));
+      CHECK(s.residual < (is_single ? 1e-6 : 1e-15));
+    }
+  };
+  check(conjugate_gradients{});
+  check(pipelined_conjugate_gradients{});
+  check(stabilized_bicg{});
+  check(generalized_minimal_residual{});
+  check(chebyshev_iteration{});
+}
+
 TEST_CASE("sparse solver: GMRES on a singular matrix ends with the x of least residual, and says its own") {
   constexpr int n = 12;
   const std::vector<f64> numbers = noise(n * n, 3);

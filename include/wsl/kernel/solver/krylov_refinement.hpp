@@ -67,6 +67,8 @@ procedure solve_system(krylov_pe& k) {
   enum : int { b = vector_b, x = vector_x, r = vector_r };
   // A residual that has not become smaller than this part of the last one has only been rounded.
   constexpr f64 progress = 0.5, slow_progress = 0.9999;
+  // A residual below this part of |b| is rounding of any x, however the method has ended.
+  constexpr f64 rounding = 32 * static_cast<f64>(std::numeric_limits<Outer>::epsilon());
   if (k.set.has_null_space) co_await refinement::remove_mean<Outer>(k, b, &k.removed_mean);
   f64 whole = 0, last = 1;
   std::vector<Outer> x_before;  // a correction may be so large that subtracting it does not bring x back
@@ -84,8 +86,11 @@ procedure solve_system(krylov_pe& k) {
     Inner* to = k.vector<Inner>(r);
     for (int i = 0; i < k.size_of<Outer>(r); ++i)
       to[i] = static_cast<Inner>(static_cast<f64>(from[i]) / length);
-    // at least a digit, so that the next residual is not that of the last one's rounding
-    k.scale = last, k.target = std::max(std::min(k.set.tolerance / last, 0.1), k.set.reduction);
+    // at least a digit, so that the next residual is not that of the last one's rounding, and not more digits
+    // than numbers have, beyond which only the recurrence goes
+    constexpr f64 most_reduced = std::numeric_limits<Inner>::epsilon();
+    k.scale = last;
+    k.target = std::max({std::min(k.set.tolerance / last, 0.1), k.set.reduction, most_reduced});
     k.begin_cycle();
     co_await Method::template run<Inner>(k);
     const ending inner = std::exchange(k.how, ending::none);
@@ -107,9 +112,9 @@ procedure solve_system(krylov_pe& k) {
     if (now <= k.set.tolerance) k.how = ending::converged;
     else if (k.stops()) k.how = ending::all_iterations;
     else if (inner == ending::indefinite || inner == ending::singular || inner == ending::diverged)
-      k.how = inner;
+      k.how = now < rounding ? why_no_smaller<Outer, Inner>(now) : inner;
     else if (!(now < (k.is_reached() ? progress : slow_progress) * last) && k.times_widened == 0)
-      k.how = inner == ending::nearly_singular || (inner == ending::none && k.is_reached())
+      k.how = now < rounding || inner == ending::nearly_singular || (inner == ending::none && k.is_reached())
                   ? why_no_smaller<Outer, Inner>(now)
               : inner != ending::none ? inner
                                       : ending::stagnation;
