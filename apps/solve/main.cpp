@@ -124,6 +124,15 @@ int solve_with(Method method, const options& o, const linear_system& system) {
   return 0;
 }
 
+int solve_as_asked(const options& o) {
+  const linear_system system = system_of(o);
+  if (o.method == "pcg") return solve_with(pipelined_conjugate_gradients{}, o, system);
+  if (o.method == "bicgstab") return solve_with(stabilized_bicg{}, o, system);
+  if (o.method == "gmres") return solve_with(generalized_minimal_residual{}, o, system);
+  if (o.method == "chebyshev") return solve_with(chebyshev_iteration{}, o, system);
+  return solve_with(conjugate_gradients{}, o, system);
+}
+
 int run(int argc, char** argv) {
   options o;
   int status = 0;
@@ -133,12 +142,14 @@ int run(int argc, char** argv) {
   } catch (const std::invalid_argument& e) {
     throw std::invalid_argument(std::string(e.what()) + "; see --help");
   }
-  const linear_system system = system_of(o);
-  if (o.method == "pcg") return solve_with(pipelined_conjugate_gradients{}, o, system);
-  if (o.method == "bicgstab") return solve_with(stabilized_bicg{}, o, system);
-  if (o.method == "gmres") return solve_with(generalized_minimal_residual{}, o, system);
-  if (o.method == "chebyshev") return solve_with(chebyshev_iteration{}, o, system);
-  return solve_with(conjugate_gradients{}, o, system);
+  try {
+    return solve_as_asked(o);
+  } catch (const std::invalid_argument& e) {
+    const std::string sentence = e.what();
+    if (o.matrix.empty() || sentence.find("row") == std::string::npos) throw;
+    throw std::invalid_argument(
+        fmt::format("{}; rows are counted from 0 here, and from 1 in {}", sentence, o.matrix));
+  }
 }
 
 }  // namespace

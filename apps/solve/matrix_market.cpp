@@ -29,7 +29,8 @@ class reader {
   }
   /// The first line, which is a comment in the eyes of `next`.
   std::string_view first_line() {
-    next_line();
+    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the mark of UTF-8, of some editors
+    if (!next_line()) throw wsl::support::file_error(fmt::format("wsl: {} is empty", name_));
     return words_;
   }
   /// The next word of the line; empty at its end.
@@ -149,7 +150,8 @@ coordinates read_coordinates(reader& in, const header& h) {
   // An entry takes at least four bytes, as 1 1, or six with a number; the last one has perhaps no end of
   // line.
   const std::size_t least = h.is_pattern ? 4 : 6;
-  if (count < 0 || static_cast<unsigned long long>(count) > (in.left() + 1) / least)
+  if (count < 0) in.fail(fmt::format("the number of entries is {}; it is at least 0", count));
+  if (static_cast<unsigned long long>(count) > (in.left() + 1) / least)
     in.fail(fmt::format("it says that there are {} entries, and {} bytes follow, too few for them", count,
                         in.left()));
   if (h.symmetry != header::general && c.rows != c.columns)

@@ -21,6 +21,8 @@ void require_together(const options& o) {
         "take block-jacobi or polynomial");
   if (!o.bounds.empty() && o.method != "chebyshev")
     refuse("--bounds are those of --method chebyshev; the other methods need none");
+  if (!o.bounds.empty() && o.bounds[0] > o.bounds[1]) refuse("--bounds takes the smaller one first");
+  if (o.most.tolerance > 1) refuse("--tolerance is a part of |b|, from 0 to 1: with x = 0 the residual is 1");
 }
 
 }  // namespace

@@ -46,8 +46,10 @@ std::string linear_system::text() const {
 double linear_system::residual(const std::vector<double>& x, const std::vector<double>& b,
                                bool removes_mean) const {
   const row_source a = matrix ? rows_of(*matrix) : grid.matrix();
+  const double n = static_cast<double>(b.size());
   double mean = 0, left = 0, whole = 0;
-  for (double v : b) mean += removes_mean ? v / static_cast<double>(b.size()) : 0;
+  for (double v : b) mean += removes_mean ? v : 0;
+  mean /= n;
   std::vector<row_entry> row;
   for (int r = 0; r < a.rows; ++r) {
     row.clear();
@@ -57,7 +59,7 @@ double linear_system::residual(const std::vector<double>& x, const std::vector<d
     for (const row_entry& e : row) sum -= e.value * x[static_cast<std::size_t>(e.column)];
     left += sum * sum, whole += right * right;
   }
-  return left == 0 ? 0 : std::sqrt(left / whole);
+  return is_rounding_of_mean(std::sqrt(left), mean, n) ? 0 : std::sqrt(left / whole);
 }
 
 linear_system system_of(const options& o) {

@@ -306,6 +306,9 @@ TEST_CASE("sparse solver: how a method ends is said") {
         ending::nearly_singular);
   CHECK(sparse_solver(poisson({20}), conjugate_gradients{}).solve(noise(20), {.tolerance = 1e-18}).how ==
         ending::as_exact_as_f64);
+  CHECK(sparse_solver(poisson({20}), conjugate_gradients{}, {.numbers = arithmetic::mixed})
+            .solve(noise(20), {.tolerance = 1e-18})
+            .how == ending::as_exact_as_f64);
   // more than f32 can hold
   const sparse_solution rounded =
       sparse_solver(poisson({200}), conjugate_gradients{}, {.numbers = arithmetic::in_f32})
@@ -316,6 +319,27 @@ TEST_CASE("sparse solver: how a method ends is said") {
   const sparse_solution widened = sparse_solver(a, chebyshev_iteration{}, {.smallest = 0.01, .largest = 2})
                                       .solve(b, {.tolerance = 1e-6, .iterations = 3000});
   CHECK(widened.converged());
+}
+
+TEST_CASE(
+    "sparse solver: with the tolerance 0 x becomes as exact as its numbers allow, and no more is tried") {
+  const sparse_matrix a = poisson({12, 12});
+  const std::vector<f64> b = noise(144);
+  const auto check = [&](auto method) {
+    for (const arithmetic numbers : {arithmetic::in_f64, arithmetic::mixed, arithmetic::in_f32}) {
+      INFO(method.name << ", arithmetic " << int(numbers));
+      const bool is_single = numbers == arithmetic::in_f32;
+      const sparse_solution s = sparse_solver(a, method, {.numbers = numbers, .pes = 2, .threads = 1})
+                                    .solve(b, {.tolerance = 0, .iterations = 1500});
+      CHECK(s.how == (is_single ? ending::as_exact_as_numbers : ending::as_exact_as_f64));
+      CHECK(s.residual < (is_single ? 1e-6 : 1e-15));
+    }
+  };
+  check(conjugate_gradients{});
+  check(pipelined_conjugate_gradients{});
+  check(stabilized_bicg{});
+  check(generalized_minimal_residual{});
+  check(chebyshev_iteration{});
 }
 
 TEST_CASE("sparse solver: GMRES on a singular matrix ends with the x of least residual, and says its own") {
@@ -353,8 +377,8 @@ TEST_CASE("sparse solver: GMRES on a singular matrix ends with the x of least re
         CHECK(residual > 0.999 * least);
         CHECK(residual < (restart == n ? 1.1 * least : 1));
         if (restart == n)
-          CHECK(best.how ==
-                (numbers_of == arithmetic::in_f64 ? ending::nearly_singular : ending::as_exact_as_numbers));
+          CHECK(best.how == (numbers_of == arithmetic::in_f64 ? ending::nearly_singular
+                                                              : ending::nearly_singular_in_f32));
         else CHECK(best.how == ending::stagnation);
       }
 }
@@ -392,11 +416,14 @@ TEST_CASE("sparse solver: an invalid problem is named in a sentence") {
               "the matrix is not symmetric, and conjugate gradients is for symmetric positive definite ones");
   const sparse_matrix hollow = sparse_matrix::from_entries(2, 2, {{0, 1, 1.}, {1, 0, 1.}});
   for (preconditioner p : {preconditioner::jacobi, preconditioner::polynomial})
-    throws_with([&] { sparse_solver(hollow, stabilized_bicg{}, {.with = p}); },
-                "the diagonal of the matrix is zero in row 0");
+    throws_with(
+        [&] { sparse_solver(hollow, stabilized_bicg{}, {.with = p}); },
+        "the diagonal of the matrix is zero in row 0, and the preconditioner takes its inverse: take none");
   throws_with(
       [&] { sparse_solver(hollow, stabilized_bicg{}, {.with = preconditioner::block_jacobi, .block = 1}); },
-      "the block of rows 0 to 0 of the matrix is singular");
+      "the block of rows 0 to 0 of the matrix is singular, and the preconditioner takes its inverse: take "
+      "blocks of another size, or none");
+  CHECK(sparse_solver(hollow, generalized_minimal_residual{}).solve(std::vector<f64>{1, 2}).converged());
   CHECK(sparse_solver(hollow, stabilized_bicg{}, {.with = preconditioner::block_jacobi, .block = 2})
             .solve(std::vector<f64>{1, 2})
             .converged());
@@ -409,12 +436,17 @@ TEST_CASE("sparse solver: an invalid problem is named in a sentence") {
   throws_with([&] { sparse_solver(a, conjugate_gradients{}, {.block = 1000}); }, ".block} is 1000");
   throws_with([&] { sparse_solver(a, chebyshev_iteration{}, {.smallest = 1, .largest = 0.5}); },
               "the smaller one first");
+  throws_with([&] { sparse_solver(a, chebyshev_iteration{}, {.smallest = -1e-9, .largest = 1}); },
+              ".largest} are -1e-09 and 1; bounds of eigenvalues are positive");
   throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(std::vector<f64>(5)); },
               "the right side has 5 numbers, and the system 6 unknowns");
   throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(std::vector<f64>(6, INFINITY)); },
               "the right side has the number inf at place 0");
-  throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(b, {.tolerance = -1}); },
-              "limits{.tolerance} is");
+  for (const f64 tolerance : {-1e-9, f64{NAN}, 1.5})
+    throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(b, {.tolerance = tolerance}); },
+                "it is the part of |b| that is small enough, from 0 to 1");
+  throws_with([&] { sparse_solver(a, conjugate_gradients{}).solve(b, {.tolerance = -1e-9}); },
+              "limits{.tolerance} is -1e-09");
   throws_with([&] { sparse_solver(a, conjugate_gradients{}).iterate(1); }, "iterate() follows load()");
   throws_with(
       [&] {

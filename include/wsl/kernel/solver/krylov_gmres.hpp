@@ -4,8 +4,8 @@
 // (classical Gram-Schmidt twice, which is as exact as the modified one): two totals an iteration, however
 // many vectors there are. Every PE rotates the Hessenberg matrix by itself. One call is the iterations
 // between two restarts; krylov_refinement.hpp begins the next one with the residual of the new x. A singular
-// matrix makes that of Hessenberg singular but for rounding; then the residual itself decides how much of it
-// counts (Brown and Walker, SIAM J. Matrix Anal. Appl. 18, 1997).
+// matrix makes that of Hessenberg singular but for rounding (Brown and Walker, SIAM J. Matrix Anal. Appl. 18,
+// 1997); then the residual itself decides how much of it counts, if it is more than rounding.
 #pragma once
 #include "krylov_precondition.hpp"
 
@@ -38,6 +38,18 @@ struct generalized_minimal_residual {
     }
   }
 
+  /// Changes the last bits of each number, by another step for numbers that are near to each other: what
+  /// cancels out in A d does so no more.
+  template <class T>
+  static void change_last_bits(krylov_pe& k, int v) {
+    T* x = k.vector<T>(v);
+    for (u32 i = 0; i < static_cast<u32>(k.size_of<T>(v)); ++i) {
+      // the top bits of multiples of the golden ratio
+      const f64 steps = static_cast<f64>(i * 0x9e3779b1u >> 28) / 2 - 3.75;
+      x[i] += static_cast<T>(steps) * std::numeric_limits<T>::epsilon() * x[i];
+    }
+  }
+
   /// The triangular system between two restarts. Column j of the matrix has j + 1 numbers; `right` is the
   /// rotated right side.
   struct least_squares {
@@ -62,7 +74,11 @@ struct generalized_minimal_residual {
   /// d = the correction by some columns; `sum` becomes their combination.
   template <class T>
   static procedure combine(krylov_pe& k, const least_squares& system, int columns, int sum);
-  /// The columns that leave the least residual, and that residual: all, or those that are sound.
+  /// The residual with x + d, computed anew; z = A d.
+  template <class T>
+  static procedure left_by_correction(krylov_pe& k, int z, f64* residual);
+  /// The columns that leave the least residual, and that residual: those that are sound, or as many more as
+  /// still help.
   template <class T>
   static procedure choose(krylov_pe& k, const least_squares& system, int z, int* columns, f64* residual);
 };
@@ -113,21 +129,37 @@ procedure generalized_minimal_residual::combine(krylov_pe& k, const least_square
 }
 
 template <class T>
-procedure generalized_minimal_residual::choose(krylov_pe& k, const least_squares& system, int z, int* columns,
-                                               f64* residual) {
-  const int sum = first_of_method + system.count(), sound = system.sound_columns<T>();
-  co_await combine<T>(k, system, system.count(), sum);
+procedure generalized_minimal_residual::left_by_correction(krylov_pe& k, int z, f64* residual) {
   co_await k.product<T>(0, z, vector_d);
   const std::array<f64, 1> own =
       k.sweep<T, 1>({z, vector_r}, [](const auto& c, auto& s) __attribute__((always_inline)) {
         const auto left = c[1] - c[0];
         s[0] += left * left;
       });
-  const f64 with_all = std::sqrt((co_await k.total(own))[0]), without = system.left_by(sound);
+  *residual = std::sqrt((co_await k.total(own))[0]);
+}
+
+template <class T>
+procedure generalized_minimal_residual::choose(krylov_pe& k, const least_squares& system, int z, int* columns,
+                                               f64* residual) {
   // a residual that is hardly smaller would be bought with numbers of x that are rounding
-  const bool takes_all = with_all < 0.9 * without;
-  *columns = takes_all ? system.count() : sound;
-  *residual = takes_all ? with_all : without;
+  constexpr f64 smaller = 0.9;
+  const int sum = first_of_method + system.count(), sound = system.sound_columns<T>();
+  *columns = sound, *residual = system.left_by(sound);
+  f64 least = *residual;
+  for (int more = system.count(); more > sound; --more) {
+    f64 left = 0, with_other_bits = 0;
+    co_await combine<T>(k, system, more, sum);
+    co_await left_by_correction<T>(k, z, &left);
+    if (left <
+        smaller * least) {  // by chance, where A d is rounding: then a d rounded otherwise leaves another
+      change_last_bits<T>(k, vector_d);
+      co_await left_by_correction<T>(k, z, &with_other_bits);
+    }
+    const f64 most = std::max(left, with_other_bits);
+    if (most < smaller * least) least = most, *columns = more, *residual = left;
+    else if (*columns > sound) break;  // fewer columns leave more
+  }
 }
 
 template <class T>

@@ -52,10 +52,13 @@ void correct(krylov_pe& k, f64 by) {
 }  // namespace refinement
 
 /// What there is to say of a residual that cannot be made smaller, as a part of |b|. In f64 that of a regular
-/// system is its rounding, times a condition number that may be large; what is larger has another cause.
-template <class Inner>
+/// system is its rounding, times a condition number that may be large; what is larger has another cause. In
+/// mixed precision the condition number is smaller than that which stops a method in f32.
+template <class Outer, class Inner>
 constexpr ending why_no_smaller(f64 residual) {
-  if (std::is_same_v<Inner, f32>) return ending::as_exact_as_numbers;
+  if (std::is_same_v<Outer, f32>) return ending::as_exact_as_numbers;
+  if (std::is_same_v<Inner, f32>)
+    return residual < 1e-9 ? ending::as_exact_as_f64 : ending::nearly_singular_in_f32;
   return residual < 1e-6 ? ending::as_exact_as_f64 : ending::nearly_singular;
 }
 
@@ -64,12 +67,14 @@ procedure solve_system(krylov_pe& k) {
   enum : int { b = vector_b, x = vector_x, r = vector_r };
   // A residual that has not become smaller than this part of the last one has only been rounded.
   constexpr f64 progress = 0.5, slow_progress = 0.9999;
+  // A residual below this part of |b| is rounding of any x, however the method has ended.
+  constexpr f64 rounding = 32 * static_cast<f64>(std::numeric_limits<Outer>::epsilon());
   if (k.set.has_null_space) co_await refinement::remove_mean<Outer>(k, b, &k.removed_mean);
   f64 whole = 0, last = 1;
   std::vector<Outer> x_before;  // a correction may be so large that subtracting it does not bring x back
   co_await refinement::norm<Outer>(k, b, &whole);
   k.clear<Outer>({x});
-  if (!(whole > 0)) {
+  if (!(whole > 0) || is_rounding_of_mean<Outer>(whole, k.removed_mean, static_cast<f64>(k.unknowns))) {
     k.how = std::isfinite(whole) ? ending::converged : ending::not_finite;
     k.residual = 0;
     co_return;
@@ -81,8 +86,11 @@ procedure solve_system(krylov_pe& k) {
     Inner* to = k.vector<Inner>(r);
     for (int i = 0; i < k.size_of<Outer>(r); ++i)
       to[i] = static_cast<Inner>(static_cast<f64>(from[i]) / length);
-    // at least a digit, so that the next residual is not that of the last one's rounding
-    k.scale = last, k.target = std::max(std::min(k.set.tolerance / last, 0.1), k.set.reduction);
+    // at least a digit, so that the next residual is not that of the last one's rounding, and not more digits
+    // than numbers have, beyond which only the recurrence goes
+    constexpr f64 most_reduced = std::numeric_limits<Inner>::epsilon();
+    k.scale = last;
+    k.target = std::max({std::min(k.set.tolerance / last, 0.1), k.set.reduction, most_reduced});
     k.begin_cycle();
     co_await Method::template run<Inner>(k);
     const ending inner = std::exchange(k.how, ending::none);
@@ -104,10 +112,10 @@ procedure solve_system(krylov_pe& k) {
     if (now <= k.set.tolerance) k.how = ending::converged;
     else if (k.stops()) k.how = ending::all_iterations;
     else if (inner == ending::indefinite || inner == ending::singular || inner == ending::diverged)
-      k.how = inner;
+      k.how = now < rounding ? why_no_smaller<Outer, Inner>(now) : inner;
     else if (!(now < (k.is_reached() ? progress : slow_progress) * last) && k.times_widened == 0)
-      k.how = inner == ending::nearly_singular || (inner == ending::none && k.is_reached())
-                  ? why_no_smaller<Inner>(now)
+      k.how = now < rounding || inner == ending::nearly_singular || (inner == ending::none && k.is_reached())
+                  ? why_no_smaller<Outer, Inner>(now)
               : inner != ending::none ? inner
                                       : ending::stagnation;
     if (k.how != ending::none) break;

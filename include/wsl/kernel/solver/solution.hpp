@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "../../core/scalar.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/fingerprint.hpp"
+#include "number_text.hpp"
 
 namespace wsl::solver {
 
@@ -18,11 +20,12 @@ struct limits {
   f64 tolerance = 1e-5;   ///< |r| / |b| that is small enough; of a power method the change of the eigenvalue
   int iterations = 1000;  ///< at most
 
-  /// Throws std::invalid_argument unless both are at least 0 and the tolerance is finite.
+  /// Throws std::invalid_argument unless both are at least 0 and the tolerance is at most 1, with which x = 0
+  /// would be a solution.
   void check() const {
-    if (!(tolerance >= 0 && std::isfinite(tolerance)))
-      support::bad_argument({"solver: limits{.tolerance} is ", std::to_string(tolerance),
-                             "; it is a fraction of |b| that is small enough, at least 0"});
+    if (!(tolerance >= 0 && tolerance <= 1))
+      support::bad_argument({"solver: limits{.tolerance} is ", number_text(tolerance),
+                             "; it is the part of |b| that is small enough, from 0 to 1"});
     if (iterations < 0)
       support::bad_argument({"solver: limits{.iterations} is ", iterations, "; it is at least 0"});
   }
@@ -32,6 +35,12 @@ struct limits {
 template <class T>
 bool all_finite(const std::vector<T>& x) {
   return std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); });
+}
+
+/// Whether the length of n numbers, whose mean has been removed, is what rounding has left of it.
+template <class T = f64>
+bool is_rounding_of_mean(f64 length, f64 mean, f64 n) {
+  return length <= 4 * static_cast<f64>(std::numeric_limits<T>::epsilon()) * std::abs(mean) * std::sqrt(n);
 }
 
 enum class ending : u8 {
@@ -47,7 +56,8 @@ enum class ending : u8 {
   diverged,
   as_exact_as_numbers,
   as_exact_as_f64,
-  nearly_singular
+  nearly_singular,
+  nearly_singular_in_f32
 };
 
 /// The reason as a sentence.
@@ -69,11 +79,13 @@ inline const char* text(ending e) {
              "that, but they need a matrix that is not singular";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite:
-      return "numbers have become infinite or not a number: the operator or b is too badly scaled for the "
-             "precision";
+      return "numbers have become infinite or not a number: the operator is singular, or it or b is too "
+             "badly "
+             "scaled for the precision";
     case ending::diverged:
-      return "it diverges: the matrix has eigenvalues beyond the bounds of the method, or complex ones: take "
-             "GMRES or BiCGStab";
+      return "it diverges: the matrix has eigenvalues far beyond the bounds of the method: give larger "
+             "bounds, "
+             "or none, so that it finds them, or take conjugate gradients";
     case ending::as_exact_as_numbers:
       return "x is as exact as its numbers allow, and the residual is larger than the tolerance: compute in "
              "f64 or in mixed precision, or take a larger tolerance";
@@ -81,9 +93,11 @@ inline const char* text(ending e) {
       return "x is as exact as f64 allows, and the residual is larger than the tolerance: take a larger one";
     case ending::nearly_singular:
       return "the residual stays large although x is as exact as f64 allows: the matrix is singular or "
-             "nearly "
-             "so, and no x has this right side; look for an equation that follows from others, or for an "
-             "unknown that no equation fixes";
+             "nearly so, and no x has this right side; look for an equation that follows from others, or for "
+             "an unknown that no equation fixes";
+    case ending::nearly_singular_in_f32:
+      return "the method in f32 reduces the residual no further: the matrix is singular, and no x has this "
+             "right side, or it is so nearly singular that f32 does not tell: compute in f64, which does";
     default: return "it has not ended yet";
   }
 }

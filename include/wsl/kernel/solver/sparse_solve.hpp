@@ -53,7 +53,9 @@ struct sparse_options {
 };
 
 struct sparse_solution : solution<f64> {
-  f64 residual = 1;            ///< |b - A x| / |b|, from this x; in mixed precision and in f64, in f64
+  /// |b - A x| / |b|, computed from this x; with arithmetic::in_f32 in f32, whose rounding may be most of it:
+  /// serial::relative_residual computes it in f64.
+  f64 residual = 1;
   bool removes_means = false;  ///< constants are in the null space: x has the mean 0
   f64 removed_mean = 0;        ///< the mean of b, without which the system has a solution
 };
@@ -227,8 +229,8 @@ inline sparse_options sparse_solver::checked(const sparse_options& how, int unkn
   at_least("pes", how.pes, 0, host.width);
   if (!(how.smallest >= 0 && how.largest >= how.smallest && std::isfinite(how.largest)) ||
       (how.smallest == 0) != (how.largest == 0))
-    support::bad_argument({"solver: sparse_options{.smallest, .largest} are ", std::to_string(how.smallest),
-                           " and ", std::to_string(how.largest),
+    support::bad_argument({"solver: sparse_options{.smallest, .largest} are ", number_text(how.smallest),
+                           " and ", number_text(how.largest),
                            "; bounds of eigenvalues are positive, the smaller one first, or both 0"});
   if (how.with == preconditioner::multigrid && !from_grid)
     support::bad_argument(
@@ -246,8 +248,8 @@ inline void sparse_solver::check_diagonal(const matrix_facts& facts) const {
   const bool inverts = how_.with == preconditioner::jacobi || how_.with == preconditioner::polynomial;
   if (inverts && facts.row_without_diagonal >= 0)
     support::bad_argument({"solver: the diagonal of the matrix is zero in row ", facts.row_without_diagonal,
-                           ", and the preconditioner takes its inverse: take block_jacobi or none, or order "
-                           "the rows so that the diagonal is not zero"});
+                           ", and the preconditioner takes its inverse: take none, or order the rows so "
+                           "that the diagonal is not zero"});
 }
 
 inline void sparse_solver::make_levels(const row_source& a, const std::optional<grid_level>& finest) {
@@ -371,7 +373,7 @@ inline row_source sparse_solver::inverse_blocks(int pe) const {
     if (inverses.back().empty())
       support::bad_argument({"solver: the block of rows ", begin + first, " to ", begin + first + size - 1,
                              " of the matrix is singular, and the preconditioner takes its inverse: take "
-                             "blocks of another size, or jacobi"});
+                             "blocks of another size, or none"});
   }
   return {n, n, [inverses = std::move(inverses), block](int r, std::vector<row_entry>& to) {
             const std::vector<f64>& inverse = inverses[static_cast<std::size_t>(r / block)];
