@@ -9,15 +9,10 @@
 #include <string_view>
 
 #include "../core/scalar.hpp"
+#include "../support/number_text.hpp"
 #include "../support/text.hpp"
 
 namespace wsl::kernel {
-
-/// A number by the fewest digits from which it can be read again.
-inline std::string text_of_number(std::floating_point auto x) {
-  char digits[64];
-  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
-}
 
 inline std::string text_of_hash(u64 hash) {
   char digits[16];
@@ -39,7 +34,7 @@ class named_values {
     return add(name, support::joined({value}));
   }
   named_values& add(std::string_view name, std::floating_point auto value) {
-    return add(name, text_of_number(value));
+    return add(name, support::number_text(value));
   }
   /// An array, which is too long for a sentence.
   named_values& add_array(std::string_view name, std::size_t count, u64 fingerprint) {

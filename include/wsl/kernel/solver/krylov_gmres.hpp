@@ -151,8 +151,8 @@ procedure generalized_minimal_residual::choose(krylov_pe& k, const least_squares
     f64 left = 0, with_other_bits = 0;
     co_await combine<T>(k, system, more, sum);
     co_await left_by_correction<T>(k, z, &left);
-    if (left <
-        smaller * least) {  // by chance, where A d is rounding: then a d rounded otherwise leaves another
+    if (left < smaller * least) {
+      // by chance, if A d is rounding: then a d that is rounded otherwise leaves another residual
       change_last_bits<T>(k, vector_d);
       co_await left_by_correction<T>(k, z, &with_other_bits);
     }

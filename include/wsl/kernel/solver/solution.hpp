@@ -12,7 +12,7 @@
 #include "../../core/scalar.hpp"
 #include "../../support/bad_argument.hpp"
 #include "../../support/fingerprint.hpp"
-#include "number_text.hpp"
+#include "../../support/number_text.hpp"
 
 namespace wsl::solver {
 
@@ -24,7 +24,7 @@ struct limits {
   /// would be a solution.
   void check() const {
     if (!(tolerance >= 0 && tolerance <= 1))
-      support::bad_argument({"solver: limits{.tolerance} is ", number_text(tolerance),
+      support::bad_argument({"solver: limits{.tolerance} is ", support::number_text(tolerance),
                              "; it is the part of |b| that is small enough, from 0 to 1"});
     if (iterations < 0)
       support::bad_argument({"solver: limits{.iterations} is ", iterations, "; it is at least 0"});
@@ -80,12 +80,10 @@ inline const char* text(ending e) {
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite:
       return "numbers have become infinite or not a number: the operator is singular, or it or b is too "
-             "badly "
-             "scaled for the precision";
+             "badly scaled for the precision";
     case ending::diverged:
       return "it diverges: the matrix has eigenvalues far beyond the bounds of the method: give larger "
-             "bounds, "
-             "or none, so that it finds them, or take conjugate gradients";
+             "bounds, or none, so that it finds them, or take conjugate gradients";
     case ending::as_exact_as_numbers:
       return "x is as exact as its numbers allow, and the residual is larger than the tolerance: compute in "
              "f64 or in mixed precision, or take a larger tolerance";

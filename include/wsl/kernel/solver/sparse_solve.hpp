@@ -229,8 +229,8 @@ inline sparse_options sparse_solver::checked(const sparse_options& how, int unkn
   at_least("pes", how.pes, 0, host.width);
   if (!(how.smallest >= 0 && how.largest >= how.smallest && std::isfinite(how.largest)) ||
       (how.smallest == 0) != (how.largest == 0))
-    support::bad_argument({"solver: sparse_options{.smallest, .largest} are ", number_text(how.smallest),
-                           " and ", number_text(how.largest),
+    support::bad_argument({"solver: sparse_options{.smallest, .largest} are ",
+                           support::number_text(how.smallest), " and ", support::number_text(how.largest),
                            "; bounds of eigenvalues are positive, the smaller one first, or both 0"});
   if (how.with == preconditioner::multigrid && !from_grid)
     support::bad_argument(

@@ -4,6 +4,7 @@
 #pragma once
 #include <cmath>
 
+#include "../../support/number_text.hpp"
 #include "conjugate_gradient.hpp"
 #include "stencil.hpp"
 
@@ -35,8 +36,8 @@ inline void require_symmetry(const stencil& a) {
             return support::joined({"cell (", c.x, ", ", c.y, ", ", c.z, ")"});
           };
           support::bad_argument({"solver: the operator is not symmetric: the weight ", forth.name, " of ",
-                                 place(here), " is ", number_text(from_here), ", and ", back.name, " of ",
-                                 place(there), " is ", number_text(from_there),
+                                 place(here), " is ", support::number_text(from_here), ", and ", back.name,
+                                 " of ", place(there), " is ", support::number_text(from_there),
                                  "; conjugate gradients are for symmetric positive definite operators: take "
                                  "BiCGStab"});
         }

@@ -55,10 +55,10 @@ inline std::string text_of(const boundary::side& s, int fields) {
   constexpr const char* kinds[] = {"fixed", "open", "mirrored", "centred", "periodic", "absorbing"};
   std::string text = kinds[static_cast<std::size_t>(s.kind)];
   if (s.kind == boundary::kind::absorbing)
-    text += support::joined({", ", s.width, " cells wide with the strength "}) +
-            kernel::text_of_number(s.strength);
+    text +=
+        support::joined({", ", s.width, " cells wide with the strength "}) + support::number_text(s.strength);
   for (int f = 0; f < fields && s.kind != boundary::kind::open && s.kind != boundary::kind::periodic; ++f)
-    text += (f == 0 ? ", " : " and ") + kernel::text_of_number(s.values[std::size_t(f)]);
+    text += (f == 0 ? ", " : " and ") + support::number_text(s.values[std::size_t(f)]);
   return text;
 }
 
@@ -648,7 +648,7 @@ class simulation_on {
         cell +=
             support::joined({a == 0 ? "(" : ", ", at[std::size_t(detail::internal_axis(size_.axes(), a))]});
       return cell + support::joined({") of field ", field, " with the weight "}) +
-             kernel::text_of_number(static_cast<T>(weight));
+             support::number_text(static_cast<T>(weight));
     };
     all.add("number of sources of a stencil", emits_.size());
     for (const station<T>& s : sources_)
