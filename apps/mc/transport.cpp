@@ -58,6 +58,7 @@ void print_tallies(const body& where, const transport_tallies& t) {
 
 int go(const options& o) {
   if (!o.out.empty()) app::require_free(o.out, "--out");
+  if (app::is_root()) app::require_place(o.out, "--out");
   const material_file file = read_material(o.material);
   const medium m = file.medium();
   const body where{o.form == "sphere" ? shape::sphere
@@ -168,7 +169,7 @@ std::function<int()> declare_transport(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--seed", o->run.seed, "of the random numbers")
-      ->check(app::at_least(0))
+      ->check(app::whole_at_least<u64>(0))
       ->capture_default_str();
   app.add_option("--columns", o->grid.columns, "PEs of the row")
       ->check(CLI::Range(1, 32'767))

@@ -79,8 +79,9 @@ void solve(const options& o, int rows, int columns, tlr::multiplier<T>& product)
   const auto found = tlr::least_squares<T>(product, columns, b, o.solving);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const char* const ends[] = {"A x = b", "no x comes closer", "not converged"};
+  const double size = norm(b);
   print("least squares", "{} steps, {:.3g} s: |A x - b| is {:.3g} of |b|; {}", found.steps, took,
-        found.residual / norm(b), ends[static_cast<int>(found.ending)]);
+        size > 0 ? found.residual / size : 0, ends[static_cast<int>(found.ending)]);
 }
 
 template <class T>

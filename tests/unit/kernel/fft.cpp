@@ -404,6 +404,16 @@ TEST_CASE("fft: an invalid argument is named in a sentence") {
   CHECK_THROWS_WITH(fft::real_transform({2147483646}), Catch::Matchers::Contains(too_long));
   CHECK_THROWS_WITH(fft::real_transform({2147483647, 2147483647, 2147483646}),
                     Catch::Matchers::Contains(too_long));
+  std::vector<number> lines(9);
+  f32* const reals = reinterpret_cast<f32*>(lines.data());
+  CHECK_THROWS_WITH(
+      fft::transform({8}).forward(std::span(lines).last(8), std::span(lines).first(8)),
+      "wsl: a transform of (8) is given arrays that overlap: take the same one, or two that are "
+      "apart");
+  CHECK_THROWS_WITH(fft::real_transform({8}).forward(std::span(lines).first(5), std::span(reals, 8)),
+                    Catch::Matchers::Contains("take options{.padded = true} to transform in place"));
+  CHECK_THROWS_WITH(fft::real_transform({8}).inverse(std::span(reals + 8, 8), std::span(lines).first(5)),
+                    Catch::Matchers::Contains("arrays that overlap"));
   CHECK_THROWS_WITH(
       fft::transform({8}, {.padded = true}),
       "wsl: only arrays of real numbers are padded; complex ones are transformed in place without");

@@ -10,6 +10,7 @@
 #pragma once
 #include <algorithm>
 #include <complex>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -63,6 +64,7 @@ class transform_on {
   outcome run(const T* from, std::size_t from_size, T* to, std::size_t to_size, bool inverse) {
     check_size(from_size, real_ && inverse ? spectrum_size() : size(), "is given");
     check_size(to_size, real_ && !inverse ? spectrum_size() : size(), "gets");
+    check_memory(from, from_size, real_ && !inverse ? 1 : 2, to, to_size, real_ && inverse ? 1 : 2);
     job<T> j{.what = what(inverse),
              .inverse = inverse,
              .factor = inverse ? T{1} / static_cast<T>(count(axes_.back())) : T{1},
@@ -170,6 +172,21 @@ class transform_on {
     if (given != needed)
       support::bad_argument({"a transform of ", text(axes_), (real_ ? " real numbers" : ""),
                              " takes arrays of ", needed, " numbers where it ", role, " ", given});
+  }
+
+  /// Numbers are read while others are written, so arrays that overlap are one and the same: those of complex
+  /// numbers, or a padded one and its spectrum.
+  void check_memory(const T* from, std::size_t from_size, std::size_t from_parts, const T* to,
+                    std::size_t to_size, std::size_t to_parts) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(from), second = reinterpret_cast<std::uintptr_t>(to);
+    const bool apart = first + from_size * from_parts * sizeof(T) <= second ||
+                       second + to_size * to_parts * sizeof(T) <= first;
+    if (apart || (first == second && (!real_ || padded_))) return;
+    support::bad_argument(
+        {"a transform of ", text(axes_), (real_ ? " real numbers" : ""),
+         " is given arrays that overlap: take ",
+         real_ && !padded_ ? "options{.padded = true} to transform in place, or " : "the same one, or ",
+         "two that are apart"});
   }
 
   std::vector<int> axes_;

@@ -92,7 +92,9 @@ class multiplier {
     for (int i = 0; i < a_.tile_rows(); ++i)
       for (int j = 0; j < a_.tile_columns(); ++j) {
         const factors<T>& one = a_.at(i, j);
-        f.add(one.rank), f.add(one.u.data(), one.u.size() * sizeof(T));
+        f.add(one.rank);
+        for (const std::vector<T>* factor : {&one.u, &one.v})
+          f.add(factor->data(), factor->size() * sizeof(T));
       }
     return f.value();
   }
