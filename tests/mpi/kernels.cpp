@@ -529,7 +529,7 @@ TEST_CASE("neutrons and lookups on ranks are those of one process") {
   CHECK_THROWS_WITH(there.events(0, static_cast<u64>(100 + other)),
                     Catch::Contains("rank 1 has another range of lookups than rank 0"));
   CHECK_THROWS_WITH(there.histories(0, 100, 5 + other), Catch::Contains("range of lookups"));
-  CHECK_THROWS_WITH((lookup_fabric{core, spectrum::by_lethargy(1e-3 + 1e-4 * other, 1), grid, mpi::world()}),
+  CHECK_THROWS_WITH((lookup_fabric{core, spectrum::by_lethargy(0.1 + 0.01 * other, 0.5), grid, mpi::world()}),
                     Catch::Contains("rank 1 has another reactor, spectrum or grid than rank 0"));
   CHECK_THROWS_WITH(b.look_up(p.energies, static_cast<u32>(3 + other)),
                     Catch::Contains("rank 1 has another seed or energy of lookups than rank 0"));

@@ -271,6 +271,9 @@ TEST_CASE("monte carlo: invalid arguments of transport") {
   transport_fabric f{material, {}, {.columns = 2}}, without{absorber, {}, {.columns = 2}};
   CHECK_THROWS_WITH(f.criticality({.batches = 0}), Contains("at least one batch"));
   CHECK_THROWS_WITH(f.criticality({.inactive = -1}), Contains("not -1"));
+  CHECK_THROWS_WITH(f.criticality({.batches = 2147483647, .inactive = 1}),
+                    Contains("2147483647 batches after 1 inactive generations are too many"));
+  CHECK_THROWS_WITH(f.criticality({.particles = ~u64{0}}), Contains("not 18446744073709551615"));
   CHECK_THROWS_WITH(f.criticality({.particles = 0}), Contains("not 0"));
   CHECK_THROWS_WITH(f.criticality({.bins = 2}), Contains("one bin"));
   CHECK_THROWS_WITH(f.fixed_source({.source = source_kind::beam}), Contains("of a slab"));

@@ -91,6 +91,9 @@ class transport_fabric {
     if (!material_.is_fissile())
       support::bad_argument({"k is that of a medium with fission, and this one has none"});
     if (s.inactive < 0) support::bad_argument({"there are 0 inactive generations or more, not ", s.inactive});
+    if (s.batches > std::numeric_limits<int>::max() - std::max(0, s.inactive))
+      support::bad_argument({s.batches, " batches after ", s.inactive,
+                             " inactive generations are too many: take 2147483647 together, or fewer"});
     if (s.source == source_kind::beam)
       support::bad_argument({"the first generation of a criticality is no beam"});
     load(s, true);
@@ -172,7 +175,7 @@ class transport_fabric {
   void load(const transport_settings& s, bool keeps_sites) {
     if (s.batches < 1) support::bad_argument({"there is at least one batch, not ", s.batches});
     if (s.particles < 1 || s.particles > u64{1} << 30)
-      support::bad_argument({"a batch has 1 to 1073741824 particles, not ", s.particles});
+      support::bad_argument({"a batch has 1 to 1073741824 particles, not ", std::to_string(s.particles)});
     if (s.bins < 1 || s.bins > 1'000'000)
       support::bad_argument({"the flux has 1 to 1000000 bins, not ", s.bins});
     if (s.bins > 1 && where_.form == shape::infinite)
