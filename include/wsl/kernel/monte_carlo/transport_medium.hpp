@@ -55,7 +55,8 @@ struct elastic_collision {
 class medium {
  public:
   /// One group. Throws std::invalid_argument unless all numbers are finite and not negative, the total is
-  /// positive and at least absorption, which is at least fission, and nu-fission at most 1000 times the total.
+  /// positive and at least absorption, which is at least fission, and nu-fission at most 1000 times the
+  /// total.
   explicit medium(const macroscopic& one_group) : constant_(one_group) {
     for (const f64 x : {constant_.total, constant_.absorption, constant_.fission, constant_.nu_fission})
       if (!(x >= 0) || !std::isfinite(x))

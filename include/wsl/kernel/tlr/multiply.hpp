@@ -31,6 +31,7 @@ class multiplier {
   explicit multiplier(const low_rank<T>& a, const options& how = {}, const Engine& engine = {})
       : a_(a),
         how_(how),
+        processes_(engine),
         pes_(choose(a, how, kernel::threads_in_all(engine, how.threads))),
         fabric_(tlr_pe<T>::plan(host, pes_), kernel::with_partitions(engine, how.threads)) {
     kernel::require_same(engine, "low-rank matrix", [&] { return fingerprint(); });
@@ -49,6 +50,8 @@ class multiplier {
     if (x.size() != static_cast<std::size_t>(in) || y.size() != static_cast<std::size_t>(out))
       support::bad_argument({"this product takes x of ", in, " and y of ", out, " numbers, not of ", x.size(),
                              " and ", y.size()});
+    processes_.require_same("operation or vector of a low-rank product",
+                            [&](support::fingerprint& f) { f.add(which), f.add(x.data(), x.size_bytes()); });
     const outcome done = fabric_.template launch<&tlr_pe<T>::begin>(all, job<T>{x.data(), y.data(), which});
     if (how_.how == schedule::stacked) add_parts(y);
     else if (fabric_.spread()) bring(y, which);
@@ -107,6 +110,7 @@ class multiplier {
 
   const low_rank<T>& a_;
   options how_;
+  kernel::agreement processes_;
   int pes_;
   fabric fabric_;
 };
