@@ -68,6 +68,8 @@ class reader {
       std::vector<nuclide> tables;
       for (const std::string& one : files) {
         const auto path = std::filesystem::path(file_).parent_path() / one;
+        if (std::error_code why; !std::filesystem::is_regular_file(path, why))
+          bad("there is no file " + path.string());
         for (nuclide& n : read_nuclide(path.string())) tables.push_back(std::move(n));
       }
       try {

@@ -200,6 +200,11 @@ bool go(const options& o, std::size_t number, batch<T>& all) {
   const auto [from, to] = vectors_of(o, number, a, all);
   const std::span<const T> x(from, all.x.shape.back());
   const std::span<T> y(to, all.y.shape.back());
+  kernel::require_same(app::engine{}, "vector, --product, --times or --solve", [&] {
+    support::fingerprint f;
+    f.add(o.which), f.add(o.times), f.add(o.solves), f.add(x.data(), x.size_bytes());
+    return f.value();
+  });
   product(y, x, o.which);
 
   std::vector<tlr::wide<T>> difference =

@@ -4,8 +4,9 @@
 //   tlr::multiplier<f32> product{a};
 //   product(y, x);                             // y = A x
 //   product(z, y, tlr::operation::transposed)  // z = A^T y
-// On the ranks of `mpi::world()` a product is collective, and all ranks get the same bits; each has the bases
-// of its own PEs, and A itself. See examples/89_low_rank.cpp.
+// On the ranks of `mpi::world()` a product is collective: all give the same x and the same operation, which is
+// not checked, and get the same bits. Each has the bases of its own PEs, and A itself. See
+// examples/89_low_rank.cpp.
 #pragma once
 
 #include "../../fabric/host_gather.hpp"
@@ -31,7 +32,6 @@ class multiplier {
   explicit multiplier(const low_rank<T>& a, const options& how = {}, const Engine& engine = {})
       : a_(a),
         how_(how),
-        processes_(engine),
         pes_(choose(a, how, kernel::threads_in_all(engine, how.threads))),
         fabric_(tlr_pe<T>::plan(host, pes_), kernel::with_partitions(engine, how.threads)) {
     kernel::require_same(engine, "low-rank matrix", [&] { return fingerprint(); });
@@ -50,8 +50,6 @@ class multiplier {
     if (x.size() != static_cast<std::size_t>(in) || y.size() != static_cast<std::size_t>(out))
       support::bad_argument({"this product takes x of ", in, " and y of ", out, " numbers, not of ", x.size(),
                              " and ", y.size()});
-    processes_.require_same("operation or vector of a low-rank product",
-                            [&](support::fingerprint& f) { f.add(which), f.add(x.data(), x.size_bytes()); });
     const outcome done = fabric_.template launch<&tlr_pe<T>::begin>(all, job<T>{x.data(), y.data(), which});
     if (how_.how == schedule::stacked) add_parts(y);
     else if (fabric_.spread()) bring(y, which);
@@ -110,7 +108,6 @@ class multiplier {
 
   const low_rank<T>& a_;
   options how_;
-  kernel::agreement processes_;
   int pes_;
   fabric fabric_;
 };
