@@ -4,8 +4,8 @@
 //   tlr::multiplier<f32> product{a};
 //   product(y, x);                             // y = A x
 //   product(z, y, tlr::operation::transposed)  // z = A^T y
-// On the ranks of `mpi::world()` a product is collective: all give the same x and the same operation, which is
-// not checked, and get the same bits. Each has the bases of its own PEs, and A itself. See
+// On the ranks of `mpi::world()` a product is collective: all give the same x and the same operation, which
+// is not checked, and get the same bits. Each has the bases of its own PEs, and A itself. See
 // examples/89_low_rank.cpp.
 #pragma once
 
