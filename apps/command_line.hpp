@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <wsl/version.hpp>
 
 #include "nearest.hpp"
@@ -28,13 +29,15 @@ inline CLI::Validator at_least(double least, bool above = false) {
   return CLI::Validator(check, "");
 }
 
-/// Accepts whole numbers of at least `least` that an int holds.
-inline CLI::Validator whole_at_least(int least) {
+/// Accepts whole numbers of at least `least` that a T holds. (CLI11 takes the largest one for those beyond.)
+template <class T = int>
+CLI::Validator whole_at_least(T least) {
   const auto check = [=](std::string& text) -> std::string {
-    int x = 0;
+    T x = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
     if (error == std::errc{} && end == text.data() + text.size() && x >= least) return {};
-    return "it is a whole number from " + std::to_string(least) + " to 2147483647, not '" + text + "'";
+    return "it is a whole number from " + std::to_string(least) + " to " +
+           std::to_string(std::numeric_limits<T>::max()) + ", not '" + text + "'";
   };
   return CLI::Validator(check, "");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Files of the applications, by their paths.
 #pragma once
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -32,6 +34,25 @@ inline void require_free(const std::filesystem::path& path, std::string_view opt
     throw std::invalid_argument(path.string() +
                                 " is there already, and nothing is written over it: give another " +
                                 std::string(option) + ", or remove it");
+}
+
+/// Throws std::invalid_argument if a file, or a folder, could not be written there for want of the folder around
+/// it or of its permission: before any work whose result would be lost.
+inline void require_place(const std::filesystem::path& path, std::string_view option) {
+  if (path.empty()) return;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder))
+    throw std::invalid_argument(std::string(option) + ": there is no folder " + folder.string());
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw std::invalid_argument(std::string(option) + ": nothing can be written into the folder " +
+                                folder.string() + ": " + std::strerror(errno));
+}
+/// The same for a file, which takes the place of no folder.
+inline void require_place_of_file(const std::filesystem::path& path, std::string_view option) {
+  if (std::filesystem::is_directory(path))
+    throw std::invalid_argument(std::string(option) + ": " + path.string() +
+                                " is a folder: give the name of a file");
+  require_place(path, option);
 }
 
 inline std::string read_file(const std::filesystem::path& path) {

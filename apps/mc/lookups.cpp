@@ -184,10 +184,10 @@ std::function<int()> declare_lookups(CLI::App& app) {
       ->check(CLI::IsMember({"event", "history"}))
       ->capture_default_str();
   app.add_option("--lookups", o->lookups, "how many, in event mode")
-      ->check(app::at_least(0, true))
+      ->check(app::whole_at_least<u64>(1))
       ->capture_default_str();
   app.add_option("--particles", o->particles, "how many, in history mode")
-      ->check(app::at_least(0, true))
+      ->check(app::whole_at_least<u64>(1))
       ->capture_default_str();
   app.add_option("--lookups-each", o->lookups_each, "lookups of a history")
       ->check(CLI::Range(1, 1'000'000))
@@ -205,14 +205,15 @@ std::function<int()> declare_lookups(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--rows", o->grid.rows, "PEs along y")->check(CLI::Range(1, 32))->capture_default_str();
   app.add_option("--batch", o->grid.batch, "lookups, or histories, in flight at once")
-      ->check(app::at_least(0, true))
+      ->check(app::whole_at_least<u64>(1))
       ->capture_default_str();
   app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_option("--expect", o->expect, "the verification number that the run must give");
+  app.add_option("--expect", o->expect, "the verification number that the run must give")
+      ->check(app::whole_at_least<u64>(0));
   app.add_option("--sample", o->sample, "lookups to compare with a serial search where no number is known")
-      ->check(app::at_least(0, true))
+      ->check(app::whole_at_least<u64>(1))
       ->capture_default_str();
   return [o, &app] {
     refuse_ineffective(app, *o);

@@ -51,6 +51,8 @@ class reader {
           file_, group_.empty() ? "something to collide with" : "one of both"));
     if (!group_.empty()) {
       if (temperature_ != 0) throw file_error("wsl: " + file_ + ": one group has no temperature");
+      if (has_spectrum_)
+        throw file_error("wsl: " + file_ + ": one group has no energies, so no spectrum `watt` of them");
       const auto of = [&](const char* name) { return group_.contains(name) ? group_[name] : 0; };
       if (of("fission") > 0 && !group_.contains("nu"))
         throw file_error("wsl: " + file_ + ": with fission there is `nu`, the number of its neutrons");
@@ -66,6 +68,8 @@ class reader {
       std::vector<nuclide> tables;
       for (const std::string& one : files) {
         const auto path = std::filesystem::path(file_).parent_path() / one;
+        if (std::error_code why; !std::filesystem::is_regular_file(path, why))
+          bad("there is no file " + path.string());
         for (nuclide& n : read_nuclide(path.string())) tables.push_back(std::move(n));
       }
       try {

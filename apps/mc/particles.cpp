@@ -5,6 +5,7 @@
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 
 #include "../command_line.hpp"
+#include "../memory.hpp"
 #include "../ranks.hpp"
 #include "command.hpp"
 #include "nuclear_problem.hpp"
@@ -65,7 +66,17 @@ verdict compare_means(const options& o, const fuel_problem& p,
           "a mean within four standard deviations (1 for yes)"};
 }
 
+/// Throws std::invalid_argument if the tables, and the PEs' copies of them, do not fit into the memory.
+void check_memory(const options& o) {
+  const f64 needs = 2 * f64(sizeof(grid_point<f32>)) * o.nuclides * o.points, has = app::memory_there();
+  if (o.materials.empty() && needs > has)
+    throw std::invalid_argument(
+        fmt::format("the tables of {} nuclides of {} points take {}; this computer has {}", o.nuclides,
+                    o.points, app::size_text(needs), app::size_text(has)));
+}
+
 int go(const options& o) {
+  check_memory(o);
   f64 setup = 0;
   std::string problem = fmt::format("{} nuclides of {} points", o.nuclides, o.points);
   const fuel_problem p = monte_carlo::timed(setup, [&] {
@@ -133,17 +144,18 @@ std::function<int()> declare_particles(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--diffusion-rounds", o->grid.diffusion_rounds,
                  "exchanges that spread the particles along the rows")
-      ->check(app::at_least(0))
+      ->check(app::whole_at_least(0))
       ->capture_default_str();
   app.add_option("--at-random", o->seed, "a seed: choose one of two points instead of interpolating")
-      ->check(app::at_least(0, true));
+      ->check(app::whole_at_least<u32>(1));
   app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_option("--expect", o->expect, "the checksum that the run must give");
+  app.add_option("--expect", o->expect, "the checksum that the run must give")
+      ->check(app::whole_at_least<u64>(0));
   app.add_option("--sample", o->sample,
                  "particles to compare with double precision where no checksum is known")
-      ->check(app::at_least(0, true))
+      ->check(app::whole_at_least<u64>(1))
       ->capture_default_str();
   return [o, &app] {
     for (const char* option : {"--nuclides", "--points"})

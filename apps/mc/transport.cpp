@@ -23,14 +23,18 @@ struct options {
   transport_grid grid;
 };
 
-std::string text(const estimate& e) { return fmt::format("{:.6g} +- {:.2g}", e.mean, e.error); }
+/// One batch has a mean and no error, which is not one of 0.
+std::string text(const estimate& e, int batches) {
+  return batches > 1 ? fmt::format("{:.6g} +- {:.2g}", e.mean, e.error) : fmt::format("{:.6g}", e.mean);
+}
 
 /// A name, a range in cm where it has one, a mean and its standard error a line.
 std::string csv_of(const options& o, const body& where, const transport_tallies& t,
                    const std::vector<std::pair<const char*, estimate>>& more) {
   std::string all = "tally,from_cm,to_cm,mean,standard_error\n";
   const auto add = [&](const std::string& name, const estimate& e) {
-    all += fmt::format("{},{:.9g},{:.9g}\n", name, e.mean, e.error);
+    all += fmt::format("{},{:.9g},", name, e.mean);
+    all += o.run.batches > 1 ? fmt::format("{:.9g}\n", e.error) : "\n";
   };
   for (const auto& [name, e] : more) add(fmt::format("{},,", name), e);
   if (where.form == shape::slab) add("leakage_near,,", t.leaked_near);
@@ -47,17 +51,19 @@ std::string csv_of(const options& o, const body& where, const transport_tallies&
   return all;
 }
 
-void print_tallies(const body& where, const transport_tallies& t) {
+void print_tallies(const body& where, const transport_tallies& t, int batches) {
+  const auto shown = [&](const estimate& e) { return text(e, batches); };
   if (where.form == shape::slab)
-    print("leakage", text(t.leaked_near) + " near, " + text(t.leaked_far) + " far");
-  if (where.form == shape::sphere) print("leakage", text(t.leaked_far));
-  print("absorption", text(t.absorbed));
-  print("collisions", text(t.collided));
-  print("track length", text(t.track) + " cm");
+    print("leakage", shown(t.leaked_near) + " near, " + shown(t.leaked_far) + " far");
+  if (where.form == shape::sphere) print("leakage", shown(t.leaked_far));
+  print("absorption", shown(t.absorbed));
+  print("collisions", shown(t.collided));
+  print("track length", shown(t.track) + " cm");
 }
 
 int go(const options& o) {
   if (!o.out.empty()) app::require_free(o.out, "--out");
+  if (app::is_root()) app::require_place(o.out, "--out");
   const material_file file = read_material(o.material);
   const medium m = file.medium();
   const body where{o.form == "sphere" ? shape::sphere
@@ -91,19 +97,20 @@ int go(const options& o) {
   print("work", fmt::format("{} batches of {} particles{}, on {} PEs", s.batches, s.particles,
                             fixed ? ", a fixed source" : fmt::format(" after {} inactive ones", s.inactive),
                             o.grid.columns));
+  if (s.batches == 1) print("errors", "not known, as one batch has none: take more --batches");
   support::progress shown("batches", static_cast<u64>(s.batches + s.inactive));
   s.after_batch = [&](int, f64) { shown.tick(); };
   f64 seconds = 0;
   std::string csv;
   if (fixed) {
     const transport_tallies t = monte_carlo::timed(seconds, [&] { return f.fixed_source(s); });
-    print_tallies(where, t);
+    print_tallies(where, t, s.batches);
     csv = csv_of(o, where, t, {});
   } else {
     const criticality_result r = monte_carlo::timed(seconds, [&] { return f.criticality(s); });
-    print("k", text(r.k) + ", by track lengths");
-    print("k", text(r.k_by_collision) + ", by collisions");
-    print_tallies(where, r.tallies);
+    print("k", text(r.k, s.batches) + ", by track lengths");
+    print("k", text(r.k_by_collision, s.batches) + ", by collisions");
+    print_tallies(where, r.tallies, s.batches);
     csv = csv_of(o, where, r.tallies, {{"k_by_track", r.k}, {"k_by_collision", r.k_by_collision}});
   }
   print("time", fmt::format("{:.4g} s", seconds));
@@ -168,7 +175,7 @@ std::function<int()> declare_transport(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--seed", o->run.seed, "of the random numbers")
-      ->check(app::at_least(0))
+      ->check(app::whole_at_least<u64>(0))
       ->capture_default_str();
   app.add_option("--columns", o->grid.columns, "PEs of the row")
       ->check(CLI::Range(1, 32'767))

@@ -79,8 +79,9 @@ void solve(const options& o, int rows, int columns, tlr::multiplier<T>& product)
   const auto found = tlr::least_squares<T>(product, columns, b, o.solving);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const char* const ends[] = {"A x = b", "no x comes closer", "not converged"};
+  const double size = norm(b);
   print("least squares", "{} steps, {:.3g} s: |A x - b| is {:.3g} of |b|; {}", found.steps, took,
-        found.residual / norm(b), ends[static_cast<int>(found.ending)]);
+        size > 0 ? found.residual / size : 0, ends[static_cast<int>(found.ending)]);
 }
 
 template <class T>
@@ -199,6 +200,11 @@ bool go(const options& o, std::size_t number, batch<T>& all) {
   const auto [from, to] = vectors_of(o, number, a, all);
   const std::span<const T> x(from, all.x.shape.back());
   const std::span<T> y(to, all.y.shape.back());
+  kernel::require_same(app::engine{}, "vector, --product, --times or --solve", [&] {
+    support::fingerprint f;
+    f.add(o.which), f.add(o.times), f.add(o.solves), f.add(x.data(), x.size_bytes());
+    return f.value();
+  });
   product(y, x, o.which);
 
   std::vector<tlr::wide<T>> difference =

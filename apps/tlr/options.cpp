@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
-#include <filesystem>
-
 #include "../command_line.hpp"
+#include "../files.hpp"
 
 namespace tlr_app {
 namespace {
 
 using namespace wsl;
-
-/// Throws if a file, or folder, cannot be written for want of the folder around it: before any work.
-void require_folder_of(const std::string& name, const char* option) {
-  const std::filesystem::path folder = std::filesystem::path(name).parent_path();
-  if (!name.empty() && !folder.empty() && !std::filesystem::is_directory(folder))
-    throw std::invalid_argument(std::string(option) + ": there is no folder " + folder.string());
-}
 
 void check(options& o) {
   o.matrices = names_of(o.matrices, "--matrix"), o.bases = names_of(o.bases, "--bases");
@@ -26,7 +18,7 @@ void check(options& o) {
   if (!o.out.empty() && o.count() > 1 && names_hdf5(o.out))
     throw std::invalid_argument("--out: a file of HDF5 takes the tiles of one matrix, and there are " +
                                 std::to_string(o.count()) + ": give the name of a folder");
-  require_folder_of(o.y, "--y"), require_folder_of(o.out, "--out");
+  app::require_place_of_file(o.y, "--y"), app::require_place(o.out, "--out");
 }
 
 }  // namespace
@@ -100,7 +92,7 @@ bool parse(options& o, int argc, char** argv, int& status) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   app.add_option("--times", o.times, "products to measure")
-      ->check(app::at_least(0, true))
+      ->check(app::whole_at_least(1))
       ->capture_default_str();
   CLI::Option* const solves =
       app.add_flag("--solve", o.solves, "also find a vector from its product, by least squares (LSQR)");

@@ -564,6 +564,26 @@ TEST_CASE("neutrons and lookups on ranks are those of one process") {
   const wafer_result expected = a.look_up(p.energies), found = b.look_up(p.energies);
   CHECK(found.found == expected.found);
   CHECK(found.sorted.max == expected.sorted.max);
+
+  if (mpi::world().size() == 1) return;
+  // What is another on rank 1 would be computed of a mixture.
+  const int other = mpi::world().rank() == 1 ? 1 : 0;
+  transport_settings seeded = s;
+  seeded.seed += static_cast<u64>(other);
+  const std::string settings = "rank 1 has another kind, size or seed of a transport run than rank 0";
+  CHECK_THROWS_WITH(spread.criticality(seeded), Catch::Contains(settings));
+  CHECK_THROWS_WITH(spread.fixed_source(seeded), Catch::Contains(settings));
+  CHECK_THROWS_WITH(there.events(0, static_cast<u64>(100 + other)),
+                    Catch::Contains("rank 1 has another range of lookups than rank 0"));
+  CHECK_THROWS_WITH(there.histories(0, 100, 5 + other), Catch::Contains("range of lookups"));
+  CHECK_THROWS_WITH((lookup_fabric{core, spectrum::by_lethargy(0.1 + 0.01 * other, 0.5), grid, mpi::world()}),
+                    Catch::Contains("rank 1 has another reactor, spectrum or grid than rank 0"));
+  CHECK_THROWS_WITH(b.look_up(p.energies, static_cast<u32>(3 + other)),
+                    Catch::Contains("rank 1 has another seed or energy of lookups than rank 0"));
+  wafer_grid rounds = band;
+  rounds.diffusion_rounds += other;
+  CHECK_THROWS_WITH((wafer_fabric<>{p.material, rounds, host, mpi::world()}),
+                    Catch::Contains("rank 1 has another material or grid than rank 0"));
 }
 
 TEST_CASE("low-rank products on ranks are those of one process") {
@@ -588,6 +608,13 @@ TEST_CASE("low-rank products on ranks are those of one process") {
     alone(s, x, tlr::operation::transposed), spread(t, x, tlr::operation::transposed);
     CHECK(s == t);
   }
+  if (mpi::world().size() == 1) return;
+  const int other = mpi::world().rank() == 1 ? 1 : 0;
+  tlr::factors<f32> changed = a.at(1, 0);
+  changed.v[3] += static_cast<f32>(other);
+  a.set(1, 0, changed);
+  CHECK_THROWS_WITH((tlr::multiplier<f32>{a, {.pes = 3, .threads = 1}, mpi::world()}),
+                    Catch::Contains("rank 1 has another low-rank matrix than rank 0"));
 }
 
 TEST_CASE("matrix products on ranks are those of one process") {
@@ -613,4 +640,9 @@ TEST_CASE("matrix products on ranks are those of one process") {
          mpi::world());
     CHECK(c == d);
   }
+  if (mpi::world().size() == 1) return;
+  const f64 half = mpi::world().rank() == 1 ? 0.25 : 0.5;
+  CHECK_THROWS_WITH(gemm(matrix(d.data(), m, n), matrix(a.data(), m, k), matrix(b.data(), k, n),
+                         {.side = 3, .threads = 1, .alpha = half}, mpi::world()),
+                    Catch::Contains("rank 1 has another shape or factor of a matrix product than rank 0"));
 }

@@ -77,6 +77,7 @@ class gemm_fabric {
   explicit gemm_fabric(int side, gemm_method method = gemm_method::rows, int threads = 0,
                        const Engine& engine = {})
       : method_(method),
+        processes_(engine),
         fabric_(plan(side, method),
                 kernel::with_partitions(engine, threads, method == gemm_method::rows ? 1 : side)) {}
 
@@ -87,6 +88,9 @@ class gemm_fabric {
   outcome operator()(const matrix<number>& c, const matrix<const T>& a, const matrix<const T>& b,
                      const gemm_factors& by = {}) {
     detail::check_shapes<T>(c, a, b);
+    processes_.require_same("shape or factor of a matrix product", [&](support::fingerprint& f) {
+      f.add(c.rows()), f.add(c.columns()), f.add(a.columns()), f.add(by.alpha), f.add(by.beta);
+    });
     const number alpha = static_cast<number>(by.alpha), beta = static_cast<number>(by.beta);
     // Without the product nothing is left of A and B but their shapes.
     const bool any = alpha != 0;
@@ -137,6 +141,7 @@ class gemm_fabric {
   }
 
   gemm_method method_;
+  kernel::agreement processes_;
   fabric fabric_;
 };
 

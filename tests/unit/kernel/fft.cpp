@@ -395,7 +395,25 @@ TEST_CASE("fft: a wafer charges the arithmetic of its lines") {
 }
 
 TEST_CASE("fft: an invalid argument is named in a sentence") {
-  CHECK_THROWS_WITH(fft::transform({8}, {.batch = 0}), "wsl: a batch has at least 1 array, not 0");
+  CHECK_THROWS_WITH(fft::transform({8}, {.batch = 0}), "wsl: a batch has 1 to 1073741824 arrays, not 0");
+  CHECK_THROWS_WITH(fft::transform({8}, {.batch = 2147483647}), Catch::Matchers::Contains("not 2147483647"));
+  // Lines of a prime number, which stay on one PE, and those of many axes: none is more than int counts.
+  const std::string too_long = "lines that are too long for a PE, which takes 67108862 numbers";
+  CHECK_THROWS_WITH(fft::transform({2147483647}), Catch::Matchers::Contains(too_long));
+  CHECK_THROWS_WITH(fft::transform({33554467}, {.batch = 2}), Catch::Matchers::Contains(too_long));
+  CHECK_THROWS_WITH(fft::real_transform({2147483646}), Catch::Matchers::Contains(too_long));
+  CHECK_THROWS_WITH(fft::real_transform({2147483647, 2147483647, 2147483646}),
+                    Catch::Matchers::Contains(too_long));
+  std::vector<number> lines(9);
+  f32* const reals = reinterpret_cast<f32*>(lines.data());
+  CHECK_THROWS_WITH(
+      fft::transform({8}).forward(std::span(lines).last(8), std::span(lines).first(8)),
+      "wsl: a transform of (8) is given arrays that overlap: take the same one, or two that are "
+      "apart");
+  CHECK_THROWS_WITH(fft::real_transform({8}).forward(std::span(lines).first(5), std::span(reals, 8)),
+                    Catch::Matchers::Contains("take options{.padded = true} to transform in place"));
+  CHECK_THROWS_WITH(fft::real_transform({8}).inverse(std::span(reals + 8, 8), std::span(lines).first(5)),
+                    Catch::Matchers::Contains("arrays that overlap"));
   CHECK_THROWS_WITH(
       fft::transform({8}, {.padded = true}),
       "wsl: only arrays of real numbers are padded; complex ones are transformed in place without");

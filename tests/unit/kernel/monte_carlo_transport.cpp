@@ -250,6 +250,15 @@ TEST_CASE("monte carlo: invalid arguments of transport") {
   CHECK_THROWS_WITH(medium({n}), Contains("nuclide 1"));
   n = constant(pu_a, 239), n.points[1].energy = 1e9;
   CHECK_THROWS_WITH(medium({n}), Contains("does not ascend at point 3"));
+  n = constant(pu_a, 239), n.points[1].xs[1] = std::nan("");
+  CHECK_THROWS_WITH(medium({n}), Contains("cross section at point 2 that is negative or not finite"));
+  n = constant(pu_a, 239), n.points[0].xs[4] = 1001 * n.points[0].xs[0];
+  CHECK_THROWS_WITH(medium({n}), Contains("nu-fission at point 1 that is more than 1000 times"));
+  CHECK_THROWS_WITH(medium({constant(pu_a, 239)}, {.a = std::nan("")}), Contains("Watt's spectrum"));
+  CHECK_THROWS_WITH(medium({constant(pu_a, 239)}, {.b = 1e300}), Contains("Watt's spectrum"));
+  macroscopic fertile = pu_a;
+  fertile.nu_fission = 1e300;
+  CHECK_THROWS_WITH(medium(fertile), Contains("nu-fission of a medium is more than 1000 times"));
   n = constant(pu_a, 239), n.points.resize(1);
   CHECK_THROWS_WITH(medium({n}), Contains("fewer than two points"));
   n = constant(pu_a, 239);
@@ -262,6 +271,9 @@ TEST_CASE("monte carlo: invalid arguments of transport") {
   transport_fabric f{material, {}, {.columns = 2}}, without{absorber, {}, {.columns = 2}};
   CHECK_THROWS_WITH(f.criticality({.batches = 0}), Contains("at least one batch"));
   CHECK_THROWS_WITH(f.criticality({.inactive = -1}), Contains("not -1"));
+  CHECK_THROWS_WITH(f.criticality({.batches = 2147483647, .inactive = 1}),
+                    Contains("2147483647 batches after 1 inactive generations are too many"));
+  CHECK_THROWS_WITH(f.criticality({.particles = ~u64{0}}), Contains("not 18446744073709551615"));
   CHECK_THROWS_WITH(f.criticality({.particles = 0}), Contains("not 0"));
   CHECK_THROWS_WITH(f.criticality({.bins = 2}), Contains("one bin"));
   CHECK_THROWS_WITH(f.fixed_source({.source = source_kind::beam}), Contains("of a slab"));

@@ -138,6 +138,20 @@ TEST_CASE("tlr: an invalid argument is named in a sentence") {
   CHECK_THROWS_WITH(low_rank<f32>(4, 0, 2), "wsl: a matrix of (4, 0) has no tiles of 2");
   low_rank<f32> a(5, 4, 2);
   CHECK_THROWS_WITH(a.at(3, 0), "wsl: there is no tile (3, 0) among 3 x 2");
+  CHECK_THROWS_WITH(a.set(3, 0, {}), "wsl: there is no tile (3, 0) among 3 x 2");
+  CHECK_THROWS_WITH(a.set(2, 1, {-1, {}, {}}), "wsl: tile (2, 1) has a rank of 0 or more, not -1");
+  CHECK_THROWS_WITH(low_rank<f32>(65536, 65536, 1),
+                    "wsl: a matrix of (65536, 65536) has 4294967296 tiles of 1, more than 2147483647: take "
+                    "larger tiles");
+  const std::vector<f32> short_x(1);
+  CHECK_THROWS_WITH(tlr::serial(a, tlr::operation::forward, std::span(short_x)),
+                    Catch::Contains("takes x of ") && Catch::Contains("not of 1"));
+  // Sides of the largest int are one tile, or two.
+  constexpr int most = std::numeric_limits<int>::max();
+  const low_rank<f32> one(10, 7, most), two(most, 1, most - 1);
+  CHECK((one.tile_rows() == 1 && one.tile_columns() == 1));
+  CHECK((one.rows_of(0).to == 10 && one.columns_of(0).to == 7));
+  CHECK((two.tile_rows() == 2 && two.rows_of(1).from == most - 1 && two.rows_of(1).to == most));
   CHECK_THROWS_WITH(a.set(2, 1, {1, {1, 2}, {1, 2}}),
                     "wsl: tile (2, 1) of rank 1 takes U of 1 and V of 2 numbers, not 2 and 2");
   CHECK_THROWS_WITH(a.set(0, 1, {1, {1, 2}, {1, NAN}}),

@@ -10,6 +10,7 @@
 #pragma once
 #include <algorithm>
 #include <complex>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -63,6 +64,7 @@ class transform_on {
   outcome run(const T* from, std::size_t from_size, T* to, std::size_t to_size, bool inverse) {
     check_size(from_size, real_ && inverse ? spectrum_size() : size(), "is given");
     check_size(to_size, real_ && !inverse ? spectrum_size() : size(), "gets");
+    check_memory(from, from_size, real_ && !inverse ? 1 : 2, to, to_size, real_ && inverse ? 1 : 2);
     job<T> j{.what = what(inverse),
              .inverse = inverse,
              .factor = inverse ? T{1} / static_cast<T>(count(axes_.back())) : T{1},
@@ -90,7 +92,9 @@ class transform_on {
       support::bad_argument(
           {"only arrays of real numbers are padded; complex ones are transformed in place "
            "without"});
-    if (how.batch < 1) support::bad_argument({"a batch has at least 1 array, not ", how.batch});
+    constexpr int most = 1 << 30;  // parts of a batch, which are rounded up, are still numbers of type int
+    if (how.batch < 1 || how.batch > most)
+      support::bad_argument({"a batch has 1 to ", most, " arrays, not ", how.batch});
     return axes;
   }
   /// A long line becomes the most nearly square array. One whose length has no radices stays a line.
@@ -100,6 +104,21 @@ class transform_on {
     for (int d = 1; i64{d} * d <= n; ++d)
       if (n % d == 0) best = d;
     return best;
+  }
+  /// Throws std::invalid_argument if a PE could not count the numbers of the lines that it transforms side by
+  /// side.
+  static void require_short_lines(const std::vector<int>& axes, bool real, const decomposition& c) {
+    constexpr int most = std::numeric_limits<int>::max() / group<r.width, T>::number - 1;
+    // An even number of real numbers is transformed as half as many complex ones.
+    const int last = real ? axes.back() / (axes.back() % 2 ? 1 : 2) : c.n2, lines[3] = {c.n0, c.n1, last};
+    for (int axis = c.batched; axis < 3; ++axis) {
+      const int n = lines[axis];
+      if (n > most || (!has_radices(n) && n > most / 2))
+        support::bad_argument({"a transform of ", text(axes),
+                               " has lines that are too long for a PE, which takes ", most,
+                               " numbers, or half as many where a length has a prime factor above 13; "
+                               "divide the array among more axes"});
+    }
   }
   static decomposition decompose(const std::vector<int>& axes, bool real, const options& how) {
     const std::size_t d = axes.size();
@@ -114,6 +133,7 @@ class transform_on {
     else if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
     // Arrays of a batch do not depend on each other in any bit, so lines that are arrays are no pairs.
     if (real && axes.back() % 2 && c.batched != 2) c.together = 2;
+    require_short_lines(axes, real, c);
     const int cores = how.threads > 0 ? how.threads : default_threads();
     const bool in_columns = d == 3 || c.batched == 1;
     c.wide = how.wide ? how.wide
@@ -152,6 +172,21 @@ class transform_on {
     if (given != needed)
       support::bad_argument({"a transform of ", text(axes_), (real_ ? " real numbers" : ""),
                              " takes arrays of ", needed, " numbers where it ", role, " ", given});
+  }
+
+  /// Numbers are read while others are written, so arrays that overlap are one and the same: those of complex
+  /// numbers, or a padded one and its spectrum.
+  void check_memory(const T* from, std::size_t from_size, std::size_t from_parts, const T* to,
+                    std::size_t to_size, std::size_t to_parts) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(from), second = reinterpret_cast<std::uintptr_t>(to);
+    const bool apart = first + from_size * from_parts * sizeof(T) <= second ||
+                       second + to_size * to_parts * sizeof(T) <= first;
+    if (apart || (first == second && (!real_ || padded_))) return;
+    support::bad_argument(
+        {"a transform of ", text(axes_), (real_ ? " real numbers" : ""),
+         " is given arrays that overlap: take ",
+         real_ && !padded_ ? "options{.padded = true} to transform in place, or " : "the same one, or ",
+         "two that are apart"});
   }
 
   std::vector<int> axes_;

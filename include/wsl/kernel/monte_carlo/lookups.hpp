@@ -47,6 +47,7 @@ class lookup_fabric {
 
   /// Independent lookups first .. first + count - 1.
   lookup_totals events(u64 first, u64 count) {
+    processes_.require_same_call("range of lookups", "events", first, count);
     fits(2, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
       draw(2 * (first + done), 2, std::min(grid_.batch, count - done));
@@ -58,6 +59,7 @@ class lookup_fabric {
   /// Particles first .. first + count - 1, each of which draws its next lookup after the one before,
   /// `lookups_each` times.
   lookup_totals histories(u64 first, u64 count, int lookups_each = 34) {
+    processes_.require_same_call("range of lookups", "histories", first, count, lookups_each);
     if (lookups_each < 1) support::bad_argument({"a history has at least one lookup, not ", lookups_each});
     const u64 apart = static_cast<u64>(lookups_each) * 10;
     fits(apart, first, count);
@@ -83,9 +85,11 @@ class lookup_fabric {
                 const Engine& engine)
       : grid_(checked(grid, r, energies.get())),
         spectrum_(std::move(energies)),
+        processes_(engine),
         fabric_(lookup_layout(grid.columns, grid.rows),
                 kernel::with_partitions(engine, grid.threads, std::max(1, grid.columns * grid.rows / 16))) {
-    kernel::require_same(engine, "reactor or grid", [&] { return fingerprint_of(r, grid); });
+    kernel::require_same(engine, "reactor, spectrum or grid",
+                         [&] { return fingerprint_of(r, grid, spectrum_.get()); });
     each([&](lookup_pe& p, coord at) { p.load(r, at, grid.columns, grid.rows, spectrum_.get()); });
   }
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r, const spectrum* energies) {
@@ -104,8 +108,10 @@ class lookup_fabric {
       support::bad_argument({"lookups draw one of 12 materials, but the reactor has ", r.materials.size()});
     return grid;
   }
-  static u64 fingerprint_of(const reactor& r, const lookup_grid& grid) {
+  static u64 fingerprint_of(const reactor& r, const lookup_grid& grid, const spectrum* energies) {
     support::fingerprint f;
+    if (energies)
+      for (int i = 0; i <= 64; ++i) f.add(energies->energy(i / 64.0));
     f.add(grid.columns), f.add(grid.rows), f.add(grid.batch), f.add(r.nuclides), f.add(r.materials.size());
     for (int n = 0; n < r.nuclides; ++n) {
       const auto points = r.grid(n);
@@ -119,7 +125,7 @@ class lookup_fabric {
     const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));
     if (places <= static_cast<f64>(~u32{0})) return;
     support::bad_argument({"a lookup's position in the random stream fits one wavelet: ",
-                           static_cast<u64>(std::min(places, 1e19)), " places are too many, the last is ",
+                           static_cast<i64>(std::min(places, 9e18)), " places are too many, the last is ",
                            ~u32{0}});
   }
 
@@ -159,6 +165,7 @@ class lookup_fabric {
 
   lookup_grid grid_;
   std::shared_ptr<const spectrum> spectrum_;  // the PEs point to it
+  kernel::agreement processes_;
   fabric fabric_;
   outcome traffic_;
   lookup_phases spent_;

@@ -61,6 +61,7 @@ class transport_fabric {
       : material_(material),
         where_(checked(where, material)),
         columns_(checked(grid)),
+        processes_(engine),
         fabric_(transport_layout(grid.columns),
                 kernel::with_partitions(engine, grid.threads, std::max(1, grid.columns / 16))) {
     kernel::require_same(engine, "medium, body or grid", [&] { return fingerprint(); });
@@ -70,6 +71,7 @@ class transport_fabric {
   /// std::invalid_argument for settings that do not fit, and fault for a chain without an end, as in a body
   /// that is not subcritical.
   transport_tallies fixed_source(const transport_settings& s) {
+    require_same("fixed source", s);
     load(s, false);
     sums all(s.bins);
     for (int batch = 0; batch < s.batches; ++batch) {
@@ -85,9 +87,13 @@ class transport_fabric {
   /// they did not, and is too small where a body is large. Throws std::invalid_argument for settings that do
   /// not fit, and for a medium without fission.
   criticality_result criticality(const transport_settings& s) {
+    require_same("criticality", s);
     if (!material_.is_fissile())
       support::bad_argument({"k is that of a medium with fission, and this one has none"});
     if (s.inactive < 0) support::bad_argument({"there are 0 inactive generations or more, not ", s.inactive});
+    if (s.batches > std::numeric_limits<int>::max() - std::max(0, s.inactive))
+      support::bad_argument({s.batches, " batches after ", s.inactive,
+                             " inactive generations are too many: take 2147483647 together, or fewer"});
     if (s.source == source_kind::beam)
       support::bad_argument({"the first generation of a criticality is no beam"});
     load(s, true);
@@ -161,10 +167,15 @@ class transport_fabric {
     return f.value();
   }
 
+  /// A run of several processes with different settings would mix their random numbers.
+  void require_same(std::string_view call, const transport_settings& s) const {
+    processes_.require_same_call("kind, size or seed of a transport run", call, s.batches, s.inactive,
+                                 s.particles, s.seed, s.bins, s.source, s.source_energy);
+  }
   void load(const transport_settings& s, bool keeps_sites) {
     if (s.batches < 1) support::bad_argument({"there is at least one batch, not ", s.batches});
     if (s.particles < 1 || s.particles > u64{1} << 30)
-      support::bad_argument({"a batch has 1 to 1073741824 particles, not ", s.particles});
+      support::bad_argument({"a batch has 1 to 1073741824 particles, not ", std::to_string(s.particles)});
     if (s.bins < 1 || s.bins > 1'000'000)
       support::bad_argument({"the flux has 1 to 1000000 bins, not ", s.bins});
     if (s.bins > 1 && where_.form == shape::infinite)
@@ -200,7 +211,8 @@ class transport_fabric {
     for (const u64 n : gather_values(fabric_, all, [&](coord c) { return program_of(c.x).sites(); }))
       sites += n;
     if (sites == 0)
-      support::bad_argument({"generation ", batch, " has no neutrons: take more particles in a batch"});
+      support::bad_argument({"generation ", batch, " has no neutrons, as none of the ", s.particles,
+                             " before led to fission: take more particles in a batch, or a larger body"});
     if (sites > u64{1} << 31)
       support::bad_argument({sites, " sites of fission are too many: take fewer particles"});
     // a stream of its own, which no particle draws from
@@ -220,6 +232,7 @@ class transport_fabric {
   const medium& material_;
   body where_;
   int columns_;
+  kernel::agreement processes_;
   fabric fabric_;
   outcome traffic_;
 };

@@ -54,8 +54,9 @@ struct elastic_collision {
 
 class medium {
  public:
-  /// One group. Throws std::invalid_argument unless all numbers are finite and not negative and the total is
-  /// positive and at least absorption, which is at least fission.
+  /// One group. Throws std::invalid_argument unless all numbers are finite and not negative, the total is
+  /// positive and at least absorption, which is at least fission, and nu-fission at most 1000 times the
+  /// total.
   explicit medium(const macroscopic& one_group) : constant_(one_group) {
     for (const f64 x : {constant_.total, constant_.absorption, constant_.fission, constant_.nu_fission})
       if (!(x >= 0) || !std::isfinite(x))
@@ -65,12 +66,17 @@ class medium {
       support::bad_argument(
           {"fission is a part of absorption, and absorption one of the total cross section, which it "
            "exceeds"});
+    if (constant_.nu_fission > most_neutrons * constant_.total)
+      support::bad_argument({"the nu-fission of a medium is ", too_many_neutrons});
   }
   /// Tables. What is neither absorption nor elastic scattering is taken for elastic scattering. Throws
-  /// std::invalid_argument for no nuclides, densities and masses that are not positive, and tables of fewer
-  /// than two points, that do not ascend, or that have no energies in common.
+  /// std::invalid_argument for no nuclides, densities and masses that are not positive, tables of fewer than
+  /// two points, that do not ascend, or that have no energies in common, cross sections that are negative or
+  /// not finite, and a spectrum that is none.
   explicit medium(std::vector<medium_nuclide> nuclides, const watt_spectrum& spectrum = {})
       : nuclides_(std::move(nuclides)), spectrum_(spectrum) {
+    if (!(spectrum.a > 0) || !(spectrum.b >= 0) || !std::isfinite(spectrum.a * spectrum.a * spectrum.b))
+      support::bad_argument({"Watt's spectrum has a finite a above 0 and a finite b from 0 on"});
     if (nuclides_.empty()) support::bad_argument({"a medium has at least one nuclide"});
     lowest_ = 0, highest_ = std::numeric_limits<f64>::max();
     for (std::size_t i = 0; i < nuclides_.size(); ++i) {
@@ -82,6 +88,7 @@ class medium {
       for (std::size_t k = 1; k < n.points.size(); ++k)
         if (!(n.points[k - 1].energy < n.points[k].energy))
           support::bad_argument({"the table of nuclide ", i + 1, " does not ascend at point ", k + 1});
+      for (std::size_t k = 0; k < n.points.size(); ++k) require_sound(n.points[k], i, k);
       lowest_ = std::max(lowest_, n.points.front().energy);
       highest_ = std::min(highest_, n.points.back().energy);
     }
@@ -137,6 +144,20 @@ class medium {
   f64 born(random_stream& numbers) const { return is_one_group() ? 0 : limited(spectrum_.draw(numbers)); }
 
  private:
+  /// A collision that led to more would fill the memory with sites of fission.
+  static constexpr f64 most_neutrons = 1000;
+  static constexpr const char* too_many_neutrons =
+      "more than 1000 times the total cross section: a fission has a few neutrons, so one of the two is "
+      "wrong";
+  static void require_sound(const grid_point<f64>& p, std::size_t nuclide, std::size_t point) {
+    for (const f64 xs : p.xs)
+      if (!(xs >= 0) || !std::isfinite(xs))
+        support::bad_argument({"the table of nuclide ", nuclide + 1, " has a cross section at point ",
+                               point + 1, " that is negative or not finite"});
+    if (p.xs[4] > most_neutrons * p.xs[0])
+      support::bad_argument({"the table of nuclide ", nuclide + 1, " has a nu-fission at point ", point + 1,
+                             " that is ", too_many_neutrons});
+  }
   static void add(cross_sections<f64>& xs, const medium_nuclide& n, f64 energy) {
     const nuclide_grid<f64> grid(n.points);
     add_interpolated(xs, grid.data() + interval_of(grid, energy), energy, n.density);

@@ -7,6 +7,7 @@
 // On the ranks of `mpi::world()` look_up is collective, and all ranks get the same bits. See
 // examples/35_particles.cpp.
 #pragma once
+#include <cmath>
 #include <numeric>
 
 #include "../../fabric/host_gather.hpp"
@@ -48,9 +49,15 @@ class wafer_fabric {
   template <class Engine>
   wafer_fabric(const fuel& m, const wafer_grid& grid, const machine& target, const Engine& engine)
       : grid_(checked(grid)),
+        processes_(engine),
         fabric_(wafer_layout<capacity>(target, grid.columns, grid.rows),
                 kernel::with_partitions(engine, grid.threads, std::max(1, grid.columns * grid.rows / 16))) {
+    if (m.points.empty()) support::bad_argument({"a wafer looks up nuclides, and this material has none"});
     const std::vector<f32> edge = edges(m, grid.rows);
+    processes_.require_same("material or grid", [&](support::fingerprint& f) {
+      f.add(grid.columns), f.add(grid.rows), f.add(grid.diffusion_rounds), f.add(m.nuclides());
+      f.add(edge.data(), edge.size() * sizeof(f32));
+    });
     each([&](program& p, int x, int y) {
       const auto share = [&](int i) { return static_cast<int>(i64{i} * m.nuclides() / grid.columns); };
       p.load(m, share(x), share(x + 1), edge[static_cast<std::size_t>(y)],
@@ -65,8 +72,16 @@ class wafer_fabric {
   static constexpr std::size_t most_particles = std::size_t{1} << 24;
 
   /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws
-  /// std::invalid_argument for too many particles, and a fault if one has been lost on the way.
+  /// std::invalid_argument for too many particles and for energies that are not finite, and a fault if a
+  /// particle has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
+    processes_.require_same("seed or energy of lookups", [&](support::fingerprint& f) {
+      f.add(seed), f.add(energies.data(), energies.size_bytes());
+    });
+    const auto strange =
+        std::find_if(energies.begin(), energies.end(), [](f32 e) { return !std::isfinite(e); });
+    if (strange != energies.end())
+      support::bad_argument({"energy ", strange - energies.begin(), " of a particle is not finite"});
     if (energies.size() > most_particles)
       support::bad_argument(
           {"a wafer takes ", most_particles, " particles at a time, not ", energies.size()});
@@ -164,6 +179,7 @@ class wafer_fabric {
   }
 
   wafer_grid grid_;
+  kernel::agreement processes_;
   fabric fabric_;
 };
 

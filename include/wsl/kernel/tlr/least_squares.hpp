@@ -6,6 +6,7 @@
 //   const auto [x, steps, ...] = tlr::least_squares<T>(product, a.columns(), b);
 // See examples/122_deconvolution.cpp.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -77,14 +78,23 @@ least_squares_result<T> least_squares(Product& a, int columns, std::span<const T
                                       const least_squares_options& how = {}) {
   if (!(how.tolerance >= 0) || !(how.damping >= 0) || !std::isfinite(how.damping) || how.max_steps < 1)
     support::bad_argument(
-        {"least squares take a tolerance and a damping of at least 0, and at least 1 step"});
+        {"least squares take a tolerance and a damping of at least 0, and at least 1 step; the ",
+         !(how.tolerance >= 0) ? "tolerance"
+         : how.max_steps < 1   ? "number of steps"
+                               : "damping",
+         " is none of these"});
   if (columns < 1 || b.empty())
     support::bad_argument({"least squares need a matrix, not one of (", b.size(), ", ", columns, ")"});
   const std::size_t n = static_cast<std::size_t>(columns);
   detail::unit_vector<T, Product> u(a, b.size(), operation::forward), v(a, n, operation::adjoint);
   least_squares_result<T> out{std::vector<T>(n), 0, least_squares_end::fits, 0, {}};
   const f64 size = u.take(b);
-  if (!std::isfinite(size)) support::bad_argument({"least squares need a right side that is finite"});
+  if (!std::isfinite(size)) {
+    const auto strange =
+        std::find_if_not(b.begin(), b.end(), [](const T& x) { return detail::is_finite(x); });
+    support::bad_argument(
+        {"least squares need a right side that is finite, and its number ", strange - b.begin(), " is not"});
+  }
   if (size == 0) return out;
   f64 alpha = v.renew(u.now(), 0);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,28 +46,35 @@ inline bool is_finite(const std::complex<f32>& x) {
 template <class T>
 class low_rank {
  public:
-  /// A matrix of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape.
+  /// A matrix of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape, or
+  /// if its tiles are more than int counts.
   low_rank(int rows, int columns, int side) : rows_(rows), columns_(columns), side_(side) {
     if (rows < 1 || columns < 1 || side < 1)
       support::bad_argument({"a matrix of (", rows, ", ", columns, ") has no tiles of ", side});
+    if (const i64 tiles = i64{tile_rows()} * tile_columns(); tiles > std::numeric_limits<int>::max())
+      support::bad_argument({"a matrix of (", rows, ", ", columns, ") has ", tiles, " tiles of ", side,
+                             ", more than 2147483647: take larger tiles"});
     tiles_.resize(static_cast<std::size_t>(tile_rows()) * static_cast<std::size_t>(tile_columns()));
   }
 
   int rows() const { return rows_; }
   int columns() const { return columns_; }
   int side() const { return side_; }
-  int tile_rows() const { return (rows_ + side_ - 1) / side_; }
-  int tile_columns() const { return (columns_ + side_ - 1) / side_; }
-  range rows_of(int i) const { return {i * side_, std::min(rows_, (i + 1) * side_)}; }
-  range columns_of(int j) const { return {j * side_, std::min(columns_, (j + 1) * side_)}; }
+  int tile_rows() const { return (rows_ - 1) / side_ + 1; }
+  int tile_columns() const { return (columns_ - 1) / side_ + 1; }
+  range rows_of(int i) const { return tile_of(rows_, i); }
+  range columns_of(int j) const { return tile_of(columns_, j); }
 
   const factors<T>& at(int i, int j) const { return tiles_[index(i, j)]; }
-  /// Throws std::invalid_argument if U and V are not those of tile (i, j), or a number of them is not finite.
+  /// Throws std::invalid_argument if there is no tile (i, j), if U and V are not its own, or if a number of
+  /// them is not finite.
   void set(int i, int j, factors<T> f) {
+    factors<T>& tile = tiles_[index(i, j)];
+    if (f.rank < 0) support::bad_argument({"tile (", i, ", ", j, ") has a rank of 0 or more, not ", f.rank});
     const std::size_t rank = static_cast<std::size_t>(f.rank),
                       r = static_cast<std::size_t>(rows_of(i).size()),
                       c = static_cast<std::size_t>(columns_of(j).size());
-    if (f.rank < 0 || f.u.size() != rank * r || f.v.size() != rank * c)
+    if (f.u.size() != rank * r || f.v.size() != rank * c)
       support::bad_argument({"tile (", i, ", ", j, ") of rank ", f.rank, " takes U of ", rank * r,
                              " and V of ", rank * c, " numbers, not ", f.u.size(), " and ", f.v.size()});
     const auto require_finite = [&](const char* which, const std::vector<T>& numbers) {
@@ -76,7 +84,7 @@ class low_rank {
               {"tile (", i, ", ", j, "): number ", k, " of its ", which, " is not finite as f32"});
     };
     require_finite("U", f.u), require_finite("V", f.v);
-    tiles_[index(i, j)] = std::move(f);
+    tile = std::move(f);
   }
 
   /// The ranks of all tiles together.
@@ -97,6 +105,9 @@ class low_rank {
   f64 error = 0;
 
  private:
+  range tile_of(int length, int nth) const {
+    return {nth * side_, static_cast<int>(std::min(i64{length}, (nth + i64{1}) * side_))};
+  }
   std::size_t index(int i, int j) const {
     if (i < 0 || j < 0 || i >= tile_rows() || j >= tile_columns())
       support::bad_argument(
@@ -133,10 +144,12 @@ wide<T> conjugate_if(bool yes, T x) {
   else return yes ? std::conj(wide<T>(x)) : wide<T>(x);
 }
 
-/// The product in f64, tile by tile: the reference.
+/// The product in f64, tile by tile: the reference. Throws std::invalid_argument if the length of x is wrong.
 template <class T>
 std::vector<wide<T>> serial(const low_rank<T>& a, operation s, std::span<const T> x) {
   const bool across = transposes(s), conjugated = conjugates(s);
+  if (const int length = across ? a.rows() : a.columns(); x.size() != static_cast<std::size_t>(length))
+    support::bad_argument({"this product takes x of ", length, " numbers, not of ", x.size()});
   std::vector<wide<T>> y(static_cast<std::size_t>(across ? a.columns() : a.rows()));
   for (int i = 0; i < a.tile_rows(); ++i)
     for (int j = 0; j < a.tile_columns(); ++j) {

@@ -4,8 +4,9 @@
 //   tlr::multiplier<f32> product{a};
 //   product(y, x);                             // y = A x
 //   product(z, y, tlr::operation::transposed)  // z = A^T y
-// On the ranks of `mpi::world()` a product is collective, and all ranks get the same bits; each has the bases
-// of its own PEs, and A itself. See examples/89_low_rank.cpp.
+// On the ranks of `mpi::world()` a product is collective: all give the same x and the same operation, which
+// is not checked, and get the same bits. Each has the bases of its own PEs, and A itself. See
+// examples/89_low_rank.cpp.
 #pragma once
 
 #include "../../fabric/host_gather.hpp"
@@ -92,7 +93,9 @@ class multiplier {
     for (int i = 0; i < a_.tile_rows(); ++i)
       for (int j = 0; j < a_.tile_columns(); ++j) {
         const factors<T>& one = a_.at(i, j);
-        f.add(one.rank), f.add(one.u.data(), one.u.size() * sizeof(T));
+        f.add(one.rank);
+        for (const std::vector<T>* factor : {&one.u, &one.v})
+          f.add(factor->data(), factor->size() * sizeof(T));
       }
     return f.value();
   }
