@@ -20,14 +20,17 @@ namespace wsl::support {
 struct piece {
   std::string_view text;
   long long number = 0;
+  bool is_unsigned = false;
 
   constexpr piece(const char* t) : text(t) {}
   constexpr piece(const std::string& t) : text(t) {}
-  constexpr piece(std::integral auto n) : number(static_cast<long long>(n)) {}
+  constexpr piece(std::integral auto n)
+      : number(static_cast<long long>(n)), is_unsigned(std::unsigned_integral<decltype(n)>) {}
 };
 
 inline void append(std::string& all, const piece& p) {
   if (p.text.data()) all += p.text;
+  else if (p.is_unsigned) all += std::to_string(static_cast<unsigned long long>(p.number));
   else all += std::to_string(p.number);
 }
 
