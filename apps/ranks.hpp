@@ -68,8 +68,9 @@ struct engine {
   wsl::threaded how = {};
   bool is_alone = false;  ///< over those of this process
   int size() const { return is_alone ? 1 : ranks(); }
-  /// Throws fault on all processes if a number is not the same on all of them; `what` names it.
-  void require_same(wsl::u64 number, const char* what) const;
+  /// Throws fault on all processes if a number is not the same on all of them; `what` names it, and where
+  /// `lines()` says of what it was made, so does the first of these lines that differs.
+  void require_same(wsl::u64 number, const char* what, const std::function<std::string()>& lines = {}) const;
   /// The caller owns it.
   wsl::engines::engine* make(const wsl::layout& plan) const;
 };

@@ -31,7 +31,7 @@ void joint_file::write(std::span<const wsl::support::file_run> runs, const void*
 }
 void joint_file::finish() { of_->of.finish(); }
 
-void engine::require_same(wsl::u64, const char*) const {}
+void engine::require_same(wsl::u64, const char*, const std::function<std::string()>&) const {}
 wsl::engines::engine* engine::make(const wsl::layout& plan) const { return how.make(plan); }
 
 }  // namespace app

@@ -92,8 +92,9 @@ void joint_file::finish() {
   else of_->of_all->finish();
 }
 
-void engine::require_same(wsl::u64 number, const char* what) const {
-  if (world() && !is_alone) world()->require_same(number, what);
+void engine::require_same(wsl::u64 number, const char* what,
+                          const std::function<std::string()>& lines) const {
+  if (world() && !is_alone) world()->require_same(number, what, lines);
 }
 wsl::engines::engine* engine::make(const wsl::layout& plan) const {
   return world() && !is_alone ? world()->with(how).make(plan) : how.make(plan);

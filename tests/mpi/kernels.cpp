@@ -570,11 +570,14 @@ TEST_CASE("neutrons and lookups on ranks are those of one process") {
   const int other = mpi::world().rank() == 1 ? 1 : 0;
   transport_settings seeded = s;
   seeded.seed += static_cast<u64>(other);
-  const std::string settings = "rank 1 has another kind, size or seed of a transport run than rank 0";
+  const std::string settings = support::joined(
+      {"rank 1 has another seed of a transport run than rank 0: ", s.seed + 1, " instead of ", s.seed, ";"});
   CHECK_THROWS_WITH(spread.criticality(seeded), Catch::Contains(settings));
   CHECK_THROWS_WITH(spread.fixed_source(seeded), Catch::Contains(settings));
-  CHECK_THROWS_WITH(there.events(0, static_cast<u64>(100 + other)),
-                    Catch::Contains("rank 1 has another range of lookups than rank 0"));
+  CHECK_THROWS_WITH(
+      there.events(0, static_cast<u64>(100 + other)),
+      Catch::Contains(
+          "rank 1 has another range of lookups than rank 0: events(0, 101) instead of events(0, 100);"));
   CHECK_THROWS_WITH(there.histories(0, 100, 5 + other), Catch::Contains("range of lookups"));
   CHECK_THROWS_WITH((lookup_fabric{core, spectrum::by_lethargy(0.1 + 0.01 * other, 0.5), grid, mpi::world()}),
                     Catch::Contains("rank 1 has another reactor, spectrum or grid than rank 0"));

@@ -169,8 +169,23 @@ class transport_fabric {
 
   /// A run of several processes with different settings would mix their random numbers.
   void require_same(std::string_view call, const transport_settings& s) const {
-    processes_.require_same_call("kind, size or seed of a transport run", call, s.batches, s.inactive,
-                                 s.particles, s.seed, s.bins, s.source, s.source_energy);
+    processes_.require_same(
+        "kind, size or seed of a transport run",
+        [&](support::fingerprint& f) {
+          f.add(call.data(), call.size()), f.add(s.batches), f.add(s.inactive), f.add(s.particles);
+          f.add(s.seed), f.add(s.bins), f.add(s.source), f.add(s.source_energy);
+        },
+        [&](kernel::named_values& all) {
+          constexpr const char* sources[] = {"uniform", "centre", "beam"};
+          all.add("kind of a transport run", call);
+          all.add("number of batches of a transport run", s.batches);
+          all.add("number of inactive generations of a transport run", s.inactive);
+          all.add("number of particles of a batch of a transport run", s.particles);
+          all.add("seed of a transport run", s.seed);
+          all.add("number of bins of a transport run", s.bins);
+          all.add("source of a transport run", sources[static_cast<std::size_t>(s.source)]);
+          all.add("energy of the source of a transport run", s.source_energy);
+        });
   }
   void load(const transport_settings& s, bool keeps_sites) {
     if (s.batches < 1) support::bad_argument({"there is at least one batch, not ", s.batches});
