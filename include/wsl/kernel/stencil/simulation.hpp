@@ -24,6 +24,7 @@
 #include "array_fingerprint.hpp"
 #include "asking.hpp"
 #include "blocking.hpp"
+#include "comparison.hpp"
 #include "given_arguments.hpp"
 #include "room.hpp"
 #include "state.hpp"
@@ -33,9 +34,6 @@
 namespace wsl::stencils {
 
 namespace detail {
-
-/// Axes of the user's grid as x, y and z.
-constexpr int internal_axis(int axes, int a) { return a == axes - 1 ? z_axis : a == 0 ? x_axis : y_axis; }
 
 inline tile_plan plan_of(const extents& size, const boundaries& sides, const footprint& reads) {
   tile_plan p;
@@ -48,33 +46,6 @@ inline tile_plan plan_of(const extents& size, const boundaries& sides, const foo
     p.sides[to] = sides[a];
   }
   return p;
-}
-
-/// What lies beyond a side, in words.
-inline std::string text_of(const boundary::side& s, int fields) {
-  constexpr const char* kinds[] = {"fixed", "open", "mirrored", "centred", "periodic", "absorbing"};
-  std::string text = kinds[static_cast<std::size_t>(s.kind)];
-  if (s.kind == boundary::kind::absorbing)
-    text +=
-        support::joined({", ", s.width, " cells wide with the strength "}) + support::number_text(s.strength);
-  for (int f = 0; f < fields && s.kind != boundary::kind::open && s.kind != boundary::kind::periodic; ++f)
-    text += (f == 0 ? ", " : " and ") + support::number_text(s.values[std::size_t(f)]);
-  return text;
-}
-
-/// Of all that PEs must agree on.
-inline u64 fingerprint_of(const tile_plan& p) {
-  support::fingerprint f;
-  for (int a = 0; a < 3; ++a) {
-    const cut_axis& axis = p.cut.axis[a];
-    f.add(axis.n), f.add(axis.radius), f.add(axis.parts), f.add(axis.wraps);
-    for (const boundary::side* s : {&p.sides[a].low, &p.sides[a].high}) {
-      f.add(s->kind), f.add(s->width), f.add(s->strength);
-      for (const f64 v : s->values) f.add(v);
-    }
-  }
-  f.add(p.cut.first), f.add(p.cut.second), f.add(p.cut.depth), f.add(p.cut.diagonal);
-  return f.value();
 }
 
 }  // namespace detail
@@ -300,7 +271,7 @@ class simulation_on {
         "state of a stencil", [&](support::fingerprint& f) { add_to(f, s); },
         [&](kernel::named_values& all) {
           name_call(all, "restore");
-          name_state(all, s);
+          detail::name_state<T>(all, s);
         });
     check();
     constexpr std::size_t fields = std::size_t(in.fields);
@@ -363,7 +334,7 @@ class simulation_on {
         [&](support::fingerprint& f) { f.add(time), grid::add_arrays(f, traces); },
         [&](kernel::named_values& all) {
           name_call(all, "restore", time);
-          name_state(all, {.time = time, .now = {}, .before = {}, .traces = traces, .border = {}});
+          detail::name_state<T>(all, {.time = time, .now = {}, .before = {}, .traces = traces, .border = {}});
         });
     checks::traces("stencil", time, traces, traces_.size());
     each_tile([&](auto& t, coord) { t.set_time(time); });
@@ -467,22 +438,7 @@ class simulation_on {
       return f.value();
     };
     kernel::require_same(engine, what, describe, [&](kernel::named_values& all) {
-      all.add("number of fields, coefficients or scalars of a stencil",
-              support::joined({in.fields, ", ", in.coefficients, " and ", in.scalars}));
-      all.add("number type of a stencil", sizeof(T) == sizeof(f32) ? "f32" : "f64");
-      all.add("update of a stencil", "one with the fingerprint " + kernel::text_of_hash(made.fingerprint));
-      all.add("grid of a stencil", size.text());
-      for (int a = 0; a < size.axes(); ++a) {
-        const axis_sides& sides = chosen->sides[detail::internal_axis(size.axes(), a)];
-        all.add(support::joined({"low side of axis ", a, " of a stencil"}),
-                detail::text_of(sides.low, in.fields));
-        all.add(support::joined({"high side of axis ", a, " of a stencil"}),
-                detail::text_of(sides.high, in.fields));
-      }
-      const stencils::cut& c = chosen->cut;
-      all.add("number of PEs of a stencil",
-              support::joined({c.axis[c.first].parts, " x ", c.axis[c.second].parts}));
-      all.add("number of steps between two exchanges of a stencil", c.depth);
+      detail::name_plan(all, *chosen, size, in, made, sizeof(T));
     });
     return *chosen;
   }
@@ -514,19 +470,6 @@ class simulation_on {
   static void add_to(support::fingerprint& f, const state<T>& s) {
     f.add(s.time), grid::add_array(f, std::span(s.border));
     for (const auto* all : {&s.now, &s.before, &s.traces}) grid::add_arrays(f, *all);
-  }
-  static void name_state(kernel::named_values& all, const state<T>& s) {
-    all.add("number of steps of a stencil's state", s.time);
-    const auto add = [&](const char* what, const std::vector<std::vector<T>>& arrays) {
-      all.add(support::joined({"number of ", what, "s in a stencil's state"}), arrays.size());
-      for (std::size_t i = 0; i < arrays.size(); ++i) {
-        support::fingerprint f;
-        grid::add_array(f, std::span(arrays[i]));
-        all.add_array(support::joined({what, " ", i, " of a stencil's state"}), arrays[i].size(), f.value());
-      }
-    };
-    add("field", s.now), add("field before", s.before), add("trace", s.traces);
-    add("border", {s.border});
   }
   void set_field(std::span<const T> u, int field) {
     arguments_.field(field);
@@ -642,17 +585,10 @@ class simulation_on {
   }
   /// The same in words, where they differ.
   void name_stations(kernel::named_values& all) const {
-    const auto text = [&](const std::array<int, 3>& at, int field, f64 weight) {
-      std::string cell;
-      for (int a = 0; a < size_.axes(); ++a)
-        cell +=
-            support::joined({a == 0 ? "(" : ", ", at[std::size_t(detail::internal_axis(size_.axes(), a))]});
-      return cell + support::joined({") of field ", field, " with the weight "}) +
-             support::number_text(static_cast<T>(weight));
-    };
     all.add("number of sources of a stencil", emits_.size());
     for (const station<T>& s : sources_)
-      all.add(support::joined({"cell of source ", s.number, " of a stencil"}), text(s.at, s.field, s.weight));
+      all.add(support::joined({"cell of source ", s.number, " of a stencil"}),
+              detail::text_of_cell(size_, s.at, s.field, s.weight));
     all.add("number of receivers of a stencil", receivers_.size());
     std::map<const sample_place*, std::array<int, 4>> cells;
     for (const auto& [cell, place] : heard_) cells[&place] = cell;
@@ -660,7 +596,7 @@ class simulation_on {
       for (const heard_cell& c : receivers_[i]) {
         const std::array<int, 4>& at = cells[c.at];
         all.add(support::joined({"cell of receiver ", i, " of a stencil"}),
-                text({at[0], at[1], at[2]}, at[3], c.weight));
+                detail::text_of_cell(size_, {at[0], at[1], at[2]}, at[3], static_cast<T>(c.weight)));
       }
   }
   void name_scalars(kernel::named_values& all) const {
