@@ -27,10 +27,14 @@ class reader {
     }
     return false;
   }
+  /// Of a file, before its first line. Some editors put the mark of UTF-8 there.
+  void begin() {
+    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
+    if (rest_.empty()) throw wsl::support::file_error(fmt::format("wsl: {} is empty", name_));
+  }
   /// The first line, which is a comment in the eyes of `next`.
   std::string_view first_line() {
-    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the mark of UTF-8, of some editors
-    if (!next_line()) throw wsl::support::file_error(fmt::format("wsl: {} is empty", name_));
+    next_line();
     return words_;
   }
   /// The next word of the line; empty at its end.
@@ -100,6 +104,7 @@ struct header {
 };
 
 header header_of(reader& in) {
+  in.begin();
   std::string line(in.first_line());
   for (char& c : line) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const std::string name;
