@@ -63,7 +63,9 @@ void print_tallies(const body& where, const transport_tallies& t, int batches) {
 
 int go(const options& o) {
   if (!o.out.empty()) app::require_free(o.out, "--out");
-  if (app::is_root()) app::require_place(o.out, "--out");
+  app::together([&] {
+    if (app::is_root()) app::require_place(o.out, "--out");
+  });
   const material_file file = read_material(o.material);
   const medium m = file.medium();
   const body where{o.form == "sphere" ? shape::sphere

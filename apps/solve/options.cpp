@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <filesystem>
 #include <map>
 
 #include "../command_line.hpp"
+#include "../files.hpp"
 
 namespace solve_app {
 namespace {
@@ -23,6 +25,23 @@ void require_together(const options& o) {
     refuse("--bounds are those of --method chebyshev; the other methods need none");
   if (!o.bounds.empty() && o.bounds[0] > o.bounds[1]) refuse("--bounds takes the smaller one first");
   if (o.most.tolerance > 1) refuse("--tolerance is a part of |b|, from 0 to 1: with x = 0 the residual is 1");
+}
+
+/// What is written must not take the place of what is read, nor of the other.
+void require_places(const options& o) {
+  struct named {
+    const char* option;
+    std::filesystem::path file;
+  };
+  const named all[] = {
+      {"--matrix", o.matrix}, {"--rhs", o.right_side}, {"--out", o.out}, {"--history", o.history}};
+  for (int i = 2; i < 4; ++i) {
+    app::require_place_of_file(all[i].file, all[i].option);
+    for (int j = 0; j < i && !all[i].file.empty(); ++j)
+      if (!all[j].file.empty() && weakly_canonical(all[i].file) == weakly_canonical(all[j].file))
+        throw std::invalid_argument(std::string(all[i].option) + " and " + all[j].option +
+                                    " are the same file, " + all[i].file.string() + ": give it another name");
+  }
 }
 
 }  // namespace
@@ -109,7 +128,7 @@ bool parse(options& o, int argc, char** argv, int& status) {
   o.sides = all_sides.at(sides), o.how.with = all_preconditioners.at(with);
   o.how.numbers = all_precisions.at(precision), o.how.smoother = all_smoothers.at(smoother);
   if (!o.bounds.empty()) o.how.smallest = o.bounds[0], o.how.largest = o.bounds[1];
-  require_together(o);
+  require_together(o), require_places(o);
   return true;
 }
 

@@ -47,19 +47,21 @@ double linear_system::residual(const std::vector<double>& x, const std::vector<d
                                bool removes_mean) const {
   const row_source a = matrix ? rows_of(*matrix) : grid.matrix();
   const double n = static_cast<double>(b.size());
-  double mean = 0, left = 0, whole = 0;
+  double mean = 0;
   for (double v : b) mean += removes_mean ? v : 0;
   mean /= n;
   std::vector<row_entry> row;
+  std::vector<double> right = b, left;
+  for (double& v : right) v -= mean;
   for (int r = 0; r < a.rows; ++r) {
     row.clear();
     a.append(r, row);
-    const double right = b[static_cast<std::size_t>(r)] - mean;
-    double sum = right;
+    double sum = right[static_cast<std::size_t>(r)];
     for (const row_entry& e : row) sum -= e.value * x[static_cast<std::size_t>(e.column)];
-    left += sum * sum, whole += right * right;
+    left.push_back(sum);
   }
-  return is_rounding_of_mean(std::sqrt(left), mean, n) ? 0 : std::sqrt(left / whole);
+  const double length = serial::norm(left);
+  return is_rounding_of_mean(length, mean, n) ? 0 : length / serial::norm(right);
 }
 
 linear_system system_of(const options& o) {

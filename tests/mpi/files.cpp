@@ -123,6 +123,32 @@ TEST_CASE("a file that is not finished leaves the older one") {
   CHECK(contents(name) == "newer");
 }
 
+TEST_CASE("runs that a file does not take end all ranks with a sentence") {
+  const common_folder folder;
+  const auto who = mpi::world().who;
+  const std::string name = folder.file("runs"), bytes(40, 'x');
+  const bool is_last = who.rank() == who.size() - 1;
+  const auto is_refused = [&](std::vector<file_run> last_ranks, const std::string& why) {
+    mpi::joint_file f(who, name, 100);
+    const std::vector<file_run> runs = is_last ? last_ranks : std::vector<file_run>{};
+    CHECK_THROWS_WITH(f.write(runs, bytes.data()), "wsl: cannot write " + name + ": " + why + " (on rank " +
+                                                       std::to_string(who.size() - 1) + ")");
+    CHECK_FALSE(std::filesystem::exists(name));
+    who.sum(0);
+  };
+  is_refused({{90, 20}}, "a run of 20 bytes from byte 90 on lies beyond the size of the file, 100 bytes");
+  is_refused(
+      {{~u64{7}, 8}},
+      "a run of 8 bytes from byte 18446744073709551608 on lies beyond the size of the file, 100 bytes");
+  is_refused({{10, 20}, {20, 20}}, "a run begins at byte 20, before the end of the one before it, byte 30");
+  is_refused({{50, 10}, {10, 10}}, "a run begins at byte 10, before the end of the one before it, byte 60");
+  CHECK_THROWS_WITH((mpi::joint_file{who, name, 100, 0}),
+                    Contains("at least a byte is handed to MPI at once"));
+  if (who.size() > 1)
+    CHECK_THROWS_WITH((mpi::joint_file{who, name, is_last ? 101u : 100u}),
+                      Contains("has another size of " + name));
+}
+
 TEST_CASE("a file that cannot be written is named by all ranks") {
   const common_folder folder;
   const auto who = mpi::world().who;

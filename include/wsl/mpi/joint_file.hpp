@@ -30,7 +30,10 @@ class joint_file {
   /// Bytes that are not written are zeros.
   joint_file(const ranks& who, const std::string& name, u64 size, u64 at_once = most_at_once)
       : who_(who), name_(name), size_(size), at_once_(at_once) {
-    std::string why, unfinished;
+    who_.require_same(size_, "size of " + name);
+    std::string why = at_once_ > 0 ? "" : cannot_write("at least a byte is handed to MPI at once"),
+                unfinished;
+    must_agree(why);
     if (who_.root()) try {
         to_.emplace(name);
         // creates the file with its size, also in the place of one that an earlier run has left unfinished
@@ -71,9 +74,14 @@ class joint_file {
     must_agree(why.empty() ? why : cannot_write(why) + " (on " + who_.name_of(who_.rank()) + ")");
   }
 
-  /// Writes the bytes of this rank, one run after the other. Runs are ascending, and those of ranks do not
-  /// overlap; a rank may have none.
+  /// Writes the bytes of this rank, one run after the other; a rank may have none. Throws if they are not
+  /// ascending, overlap, or lie beyond the size of the file. Those of different ranks must not overlap, which
+  /// is not checked.
   void write(std::span<const support::file_run> runs, const void* bytes) {
+    together([&] {
+      if (const std::string why = support::fault_of(runs, size_); !why.empty())
+        throw support::file_error(why);
+    });
     u64 mine = 0;
     for (const support::file_run& r : runs) mine += r.size;
     const u64 rounds = who_.largest((mine + at_once_ - 1) / at_once_);

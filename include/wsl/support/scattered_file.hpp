@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "file_replacement.hpp"
+#include "text.hpp"
 
 namespace wsl::support {
 
@@ -21,6 +22,20 @@ namespace wsl::support {
 struct file_run {
   std::uint64_t at = 0, size = 0;
 };
+
+/// Why runs cannot be written to a file of this size; empty if they can.
+inline std::string fault_of(std::span<const file_run> runs, std::uint64_t size) {
+  std::uint64_t end = 0;
+  for (const file_run& r : runs) {
+    if (r.at > size || r.size > size - r.at)
+      return joined({"a run of ", r.size, " bytes from byte ", r.at, " on lies beyond the size of the file, ",
+                     size, " bytes"});
+    if (r.at < end)
+      return joined({"a run begins at byte ", r.at, ", before the end of the one before it, byte ", end});
+    end = r.at + r.size;
+  }
+  return {};
+}
 
 class scattered_file {
  public:
@@ -54,8 +69,10 @@ class scattered_file {
     return file;
   }
 
-  /// Writes bytes, one run after the other. Runs lie in the file in ascending order.
+  /// Writes bytes, one run after the other. Throws if runs are not ascending, overlap, or lie beyond the size
+  /// of the file.
   void write(std::span<const file_run> runs, const void* bytes) {
+    if (const std::string why = fault_of(runs, size_); !why.empty()) fail(to_, std::exchange(file_, -1), why);
     const char* next = static_cast<const char*>(bytes);
     for (const file_run& r : runs) {
       for (std::uint64_t done = 0; done < r.size;) {
@@ -77,7 +94,9 @@ class scattered_file {
 
  private:
   [[noreturn]] static void fail(const file_replacement& of, int file) {
-    const std::string why = std::strerror(errno);
+    fail(of, file, std::strerror(errno));
+  }
+  [[noreturn]] static void fail(const file_replacement& of, int file, const std::string& why) {
     if (file >= 0) ::close(file);
     of.discard();
     throw file_error("wsl: cannot write " + of.name() + ": " + why);

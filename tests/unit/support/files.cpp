@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 using namespace wsl::support;
@@ -84,23 +85,35 @@ TEST_CASE("pieces make a file that was whole or not there") {
   CHECK(std::filesystem::is_symlink(here.file("link")));
 }
 
+TEST_CASE("pieces that a file does not take leave nothing") {
+  const folder here;
+  const std::string name = here.file("runs"), bytes(40, 'x');
+  const auto is_refused = [&](const std::vector<file_run>& runs, const char* why) {
+    scattered_file f(name, 100);
+    CHECK_THROWS_WITH(f.write(runs, bytes.data()), "wsl: cannot write " + name + ": " + why);
+    CHECK(std::filesystem::is_empty(std::filesystem::path(name).parent_path()));
+  };
+  is_refused({{90, 20}}, "a run of 20 bytes from byte 90 on lies beyond the size of the file, 100 bytes");
+  is_refused({{10, 20}, {20, 20}}, "a run begins at byte 20, before the end of the one before it, byte 30");
+  is_refused({{50, 10}, {10, 10}}, "a run begins at byte 10, before the end of the one before it, byte 60");
+}
+
 TEST_CASE("pieces that cannot be written leave nothing, and the file is named") {
   const folder here;
   CHECK_THROWS_WITH(scattered_file(here.file("no/where"), 1),
                     Contains("cannot write " + here.file("no/where")));
   CHECK_THROWS_WITH(scattered_file("/dev/null", 1), Contains("no regular file"));
+  std::optional<scattered_file> begun(std::in_place, here.file("begun"), 3000);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto old = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{1000, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
   CHECK_THROWS_WITH(scattered_file(here.file("large"), 2000), Contains("large: File too large"));
-  {
-    scattered_file f(here.file("grows"), 10);
-    const std::vector<char> bytes(3000);
-    const file_run beyond{0, bytes.size()};
-    CHECK_THROWS_WITH(f.write({&beyond, 1}, bytes.data()), Contains("grows: File too large"));
-  }
+  const std::vector<char> bytes(3000);
+  const file_run whole{0, bytes.size()};
+  CHECK_THROWS_WITH(begun->write({&whole, 1}, bytes.data()), Contains("begun: File too large"));
+  begun.reset();
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, old);
   CHECK(std::filesystem::is_empty(std::filesystem::path(here.file("large")).parent_path()));

@@ -30,7 +30,19 @@ inline f64 dot(const vector& a, const vector& b) {
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
-inline f64 norm(const vector& a) { return std::sqrt(dot(a, a)); }
+/// The length, also where squares would be beyond the numbers of f64.
+inline f64 norm(const vector& a) {
+  f64 largest = 0;
+  for (const f64 v : a) largest = std::max(largest, std::abs(v));
+  if (!(largest > 0) || !std::isfinite(largest)) return std::sqrt(dot(a, a));
+  const int exponent = std::ilogb(largest);  // a power of two changes no bit of what is summed
+  f64 square = 0;
+  for (const f64 v : a) {
+    const f64 scaled = std::scalbn(v, -exponent);
+    square += scaled * scaled;
+  }
+  return std::scalbn(std::sqrt(square), exponent);
+}
 /// to = a + s * b
 inline void combine(vector& to, const vector& a, f64 s, const vector& b) {
   for (std::size_t i = 0; i < a.size(); ++i) to[i] = a[i] + s * b[i];
