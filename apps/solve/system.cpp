@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <cmath>
+#include <wsl/kernel/solver/serial.hpp>
 
 #include "../files.hpp"
 #include "../memory.hpp"
