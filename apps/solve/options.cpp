@@ -27,15 +27,18 @@ void require_together(const options& o) {
   if (o.most.tolerance > 1) refuse("--tolerance is a part of |b|, from 0 to 1: with x = 0 the residual is 1");
 }
 
-/// What is written must not take the place of what is read, nor of the other.
+/// What is written must not take the place of what is read, nor of what else is written.
 void require_places(const options& o) {
   struct named {
     const char* option;
     std::filesystem::path file;
   };
-  const named all[] = {
-      {"--matrix", o.matrix}, {"--rhs", o.right_side}, {"--out", o.out}, {"--history", o.history}};
-  for (int i = 2; i < 4; ++i) {
+  const named all[] = {{"--matrix", o.matrix},
+                       {"--rhs", o.right_side},
+                       {"--out", o.out},
+                       {"--history", o.history},
+                       {"--plot", o.plot}};
+  for (int i = 2; i < 5; ++i) {
     app::require_place_of_file(all[i].file, all[i].option);
     for (int j = 0; j < i && !all[i].file.empty(); ++j)
       if (!all[j].file.empty() && weakly_canonical(all[i].file) == weakly_canonical(all[j].file))
