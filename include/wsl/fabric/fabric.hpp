@@ -121,9 +121,9 @@ class fabric {
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
   fabric(const layout& plan, const Choice& choice)
-      : engine_(
-            (require(plan), detail::made_on_this_computer(plan, detail::processes_of(choice),
-                                                          [&] { return detail::made_by(choice, plan); }))) {
+      : engine_((require(plan), detail::made_on_this_computer(plan, detail::processes_of(choice), [&] {
+                   return detail::made_by(choice, plan);
+                 }))) {
     if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
   }
 
