@@ -371,6 +371,13 @@ TEST_CASE("a rank that computes for ever", "[.hangs]") {
   fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_partition = 8})};
   f.launch<&summand::hang>(all);
 }
+TEST_CASE("a rank that ends while others call a collective function of its group", "[.leaves]") {
+  const auto who = mpi::world().who;
+  if (who.rank() == 1) std::exit(0);
+  std::vector<std::byte> long_message(1 << 20);
+  who.broadcast(std::span(long_message), 0);
+  who.require_same(1, "number");
+}
 TEST_CASE("a rank that ends early", "[.ends]") {
   fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_partition = 8})};
   if (mpi::world().rank() == 1) std::exit(0);

@@ -21,7 +21,10 @@ namespace wsl::mpi::detail {
 
 class session {
  public:
-  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) { count_cores(); }
+  session()
+      : owned_(start()), group_(copy_of_world()), ends_(copy_of_world()), memory_(group_), heart_(group_) {
+    count_cores();
+  }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
   ~session() {
@@ -88,7 +91,7 @@ class session {
   bool everybody_came(f64 patience) const {
     const waiting others;
     MPI_Request all;
-    MPI_Ibarrier(group_, &all);
+    MPI_Ibarrier(ends_, &all);
     const auto begin = std::chrono::steady_clock::now();
     for (f64 waited = 0; patience == 0 || waited < patience;
          waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
@@ -102,6 +105,7 @@ class session {
   const f64 silence_ = silence();  ///< in seconds
   bool owned_;
   MPI_Comm group_;
+  MPI_Comm ends_;  ///< the same ranks: those that are in another collective function of the group do not end
   shared_memory memory_;
   std::deque<shared_memory> of_groups_;  // in the order in which all of their ranks made them
   heartbeat heart_;
