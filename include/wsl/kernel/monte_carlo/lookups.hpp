@@ -125,7 +125,7 @@ class lookup_fabric {
     const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));
     if (places <= static_cast<f64>(~u32{0})) return;
     support::bad_argument({"a lookup's position in the random stream fits one wavelet: ",
-                           static_cast<i64>(std::min(places, 9e18)), " places are too many, the last is ",
+                           static_cast<u64>(std::min(places, 1e19)), " places are too many, the last is ",
                            ~u32{0}});
   }
 

@@ -190,7 +190,7 @@ class transport_fabric {
   void load(const transport_settings& s, bool keeps_sites) {
     if (s.batches < 1) support::bad_argument({"there is at least one batch, not ", s.batches});
     if (s.particles < 1 || s.particles > u64{1} << 30)
-      support::bad_argument({"a batch has 1 to 1073741824 particles, not ", std::to_string(s.particles)});
+      support::bad_argument({"a batch has 1 to 1073741824 particles, not ", s.particles});
     if (s.bins < 1 || s.bins > 1'000'000)
       support::bad_argument({"the flux has 1 to 1000000 bins, not ", s.bins});
     if (s.bins > 1 && where_.form == shape::infinite)
