@@ -241,15 +241,16 @@ struct summand {
   }
   void give_back(pe& me) {
     if (returned == added) return;
-    me.async(mov(fabout(sums), slab_of(sum, returned)), then<&summand::gave_back>());
+    if constexpr (!odd) me.async(mov(fabout(sums), slab_of(sum, returned)), then<&summand::gave_back>());
   }
   void gave_back(pe& me) {
     returned += std::min(slab, gpt2_small - returned);
     give_back(me);
   }
+  /// The first PE, which alone sends sums, is an even one.
+  using sends_here = std::conditional_t<odd, sends<west_from(odd)>, sends<west_from(odd), sums>>;
   using tasks = task_list<launch<&summand::begin>, local<&summand::give>, local<&summand::add_up>,
-                          local<&summand::gave_back>, sends<west_from(odd)>, reads<west_from(!odd)>,
-                          sends<sums>, reads<sums>>;
+                          local<&summand::gave_back>, sends_here, reads<west_from(!odd)>, reads<sums>>;
 
  private:
   static auto slab_of(std::vector<f32>& x, int from) {

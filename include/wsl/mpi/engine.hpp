@@ -30,7 +30,7 @@ class spread_engine final : public engines::threaded_engine {
                               : share(owners(plan, places), who.size())),
         thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(mine().size())))),
         helpers_{threads_of(how)},
-        exchange_(words(), who, share_, threads_of(how)) {
+        exchange_(words(), rendezvous(), who, share_, threads_of(how)) {
     who_.require_same(fingerprint_of(words().net, how.rendezvous_from),
                       "program, layout or setting of its engine");
     for (u32 i = 0; i < pes(); ++i)
@@ -88,6 +88,7 @@ class spread_engine final : public engines::threaded_engine {
 
   outcome run() override {
     forget_run();
+    words().held_elsewhere.clear();
     superstep_ =
         run_supersteps(thread_pool_, helpers_, partitions(), mine(), superstep_, exchange_,
                        [this](engines::partition& b, u64 superstep) { run_partition(b, superstep); });
@@ -206,11 +207,33 @@ class spread_engine final : public engines::threaded_engine {
     throw fault(text);
   }
 
+  /// Tells all ranks what tasks of this one hold back: their readers count how much has arrived.
+  void share_held_back() {
+    using held_words = engines::transport::held_words;
+    engines::topology& net = words().net;
+    std::vector<held_words> mine, all;
+    for (u32 who = 0; who < net.writers(); ++who)
+      if (runs(net.visits[who].partition))
+        for (const engines::channel& c : net.channels_of(who))
+          if (const u32 n = words().held_back(c))
+            mine.push_back({static_cast<u32>(&c - net.channels.data()), n});
+    words().held_elsewhere.clear();
+    for (int from = 0; from < who_.size(); ++from) {
+      std::size_t size = mine.size();
+      who_.broadcast(size, from);
+      all.resize(size);
+      if (from == who_.rank()) all = mine;
+      who_.broadcast(std::as_writable_bytes(std::span(all)), from);
+      if (from == who_.rank()) continue;
+      for (const held_words& h : all) words().held_elsewhere.push_back(h);
+    }
+  }
   /// Every rank gets all waits, in the order of a single rank, and throws the same report.
   void report_deadlock() {
     bool any = false;
     for (const u32 b : mine()) any |= any_waits(partitions()[b]);
     if (!who_.largest(any)) return;
+    share_held_back();
     message mine, others;
     waits open;
     for (u32 who = 0; who < words().net.writers(); ++who) {

@@ -3,8 +3,9 @@
 // cursors, but only those of its own partitions are in use. In a superstep each rank sends each of its
 // neighbours one message, which holds all messages of its partitions for the neighbour's and the words that
 // they refer to; words that several ranks read go in a tree broadcast. Words in memory that two ranks share
-// stay in place; others travel, and the receiver keeps them in a mirror of the sender's buffer, one for each
-// cursor. It delivers the messages as if the partition that wrote them were its own. So a superstep begins
+// stay in place, and granted arrays go through a ring there, straight into the operations that wait for them;
+// other words travel, and the receiver keeps them in a mirror of the sender's buffer, one for each cursor. It
+// delivers the messages as if the partition that wrote them were its own. So a superstep begins
 // with the same messages on any number of ranks.
 //
 // On one computer a rank rests while it has nothing to do but what others will send. It takes no part in
@@ -14,14 +15,17 @@
 //   rank 0       runs       runs       runs       runs       runs
 //   rank 1       "I rest"   -          -          called     runs      with what 0 sent in 8
 #pragma once
+#include <array>
 #include <bit>
 #include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
+#include "../engine/threaded/rendezvous.hpp"
 #include "../engine/threaded/superstep.hpp"
 #include "peer_channel.hpp"
+#include "piece_ring.hpp"
 #include "world.hpp"
 
 namespace wsl::mpi {
@@ -59,12 +63,15 @@ class share {
 class exchange {
  public:
   /// Collective.
-  exchange(engines::transport& words, const ranks& who, const share& partitions, int threads)
+  exchange(engines::transport& words, engines::rendezvous_transfers& arrays, const ranks& who,
+           const share& partitions, int threads)
       : words_(words),
+        arrays_(arrays),
         who_(who),
         share_(partitions),
         crowded_(detail::crowded(threads)),
         buffers_(who.size() > 1 ? who.memory() : nullptr),
+        rings_(static_cast<std::size_t>(who.size())),
         sent_(words.net.cut_edges.size()) {
     for (engines::partition& b : words.partitions()) b.buffers.source = &buffers_;
     std::set<std::pair<int, int>> beside;
@@ -80,7 +87,8 @@ class exchange {
           if (one != other) beside.insert({one, other});
     for (const auto& [one, other] : beside)
       if (one == who.rank()) neighbours_.emplace_back(other, who.group());
-    if (who.size() > 1) find_slots();
+    if (who.memory()) bell_ = who.memory()->bell(who.rank());
+    if (who.size() > 1) find_slots(), find_rings();
     all_are_neighbours_ =
         beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
     find_broadcasts();
@@ -103,10 +111,11 @@ class exchange {
   void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
     tree_broadcast* const own = broadcast_of(who_.rank());
-    packed_.clear(), copied_.clear();
+    packed_.clear(), outgoing_.begin();
     if (own) own->words.reset();
     for (neighbour& n : neighbours_) {
       n.begin();
+      n.in_ring = 0;
       const u64 theirs = bands_of(n.rank);
       for (u64 left = bands_of(who_.rank()) & borders_; left; left &= left - 1) {
         const u32 from = static_cast<u32>(std::countr_zero(left));
@@ -119,13 +128,15 @@ class exchange {
     if (may_rest_)
       for (const neighbour& n : neighbours_) addressed_ |= n.has_words() ? bit(n.rank) : 0;
     for (neighbour& n : neighbours_) {
-      n.sent = !all_are_neighbours_ || (inner_work_ && n.out.size() + size_of_broadcast() > sent_early);
+      n.sent = !all_are_neighbours_ ||
+               (inner_work_ && n.out.size() + n.in_ring + size_of_broadcast() > sent_early);
       if (n.sent) send(n, superstep, engines::termination_vote::nothing, !all_are_neighbours_, false);
     }
   }
-  /// Makes progress with the messages that arrive, and forwards tree broadcasts; called between partitions.
-  /// Returns whether all have arrived.
+  /// Makes progress with the messages that arrive and with granted arrays, and forwards tree broadcasts;
+  /// called between partitions. Returns whether all messages have arrived.
   bool move_on() {
+    write_arrays();
     bool all = true;
     for (neighbour& n : neighbours_) {
       if (!takes_part(n)) continue;
@@ -158,6 +169,7 @@ class exchange {
     for (bool rested = rests; may_rest_; rested = true) {
       const u32 before = std::exchange(active_, active_after(rested));
       wake_others(end.all, before);
+      move_arrays();
       if ((active_ & bit(who_.rank())) || !engines::goes_on(end.all)) break;
       for (neighbour& n : neighbours_) n.rest();
       end.superstep = wait_for_call(end.superstep);
@@ -165,6 +177,7 @@ class exchange {
       addressed_ = 0;
       end.all = take_all(end.superstep, engines::termination_vote::nothing, beside, others);
     }
+    if (!may_rest_) move_arrays();
     inner_work_ = false;
     for (const u32 b : share_.of(who_.rank()))
       inner_work_ |= !borders(b) && will_work(words_.partitions()[b], end.all);
@@ -179,7 +192,8 @@ class exchange {
   static constexpr std::size_t sent_early = 1 << 15;
   /// So many ranks of one computer all exchange votes with each other, which a reduction takes longer for.
   static constexpr int most_that_all_meet = 16;
-  /// How often a rank looks for messages before it sleeps: for some 100 us in shared memory.
+  /// How often a rank looks for messages, or pieces of arrays, before it sleeps: for some 100 us in shared
+  /// memory.
   static constexpr int polls_before_sleep = 2000, polls_of_mpi = 100;
   /// In nanoseconds. Every message rings, so this is only a precaution.
   static constexpr long longest_sleep = 5'000'000;
@@ -187,6 +201,7 @@ class exchange {
   struct neighbour : detail::peer_channel {
     using peer_channel::peer_channel;
     bool sent = false, is_open = false;
+    std::size_t in_ring = 0;  ///< bytes of granted arrays that go to it through the ring
     u64 latest = 0;           ///< the latest superstep in which it took part, as far as this rank has heard
     u64 written[2] = {0, 0};  ///< the superstep in which each of the slots for it was written
   };
@@ -290,6 +305,40 @@ class exchange {
     return all;
   }
 
+  // ---- granted arrays
+
+  /// Writes what the ring of this rank has room for. Returns whether it had any.
+  bool write_arrays() {
+    if (outgoing_.all_written() || outgoing_.write(rings_[static_cast<std::size_t>(who_.rank())]) == 0)
+      return false;
+    for (const neighbour& n : neighbours_)
+      if (n.in_ring) who_.memory()->bell(n.rank)->ring();
+    return true;
+  }
+  /// Takes what has come in the rings of others. Returns whether something has.
+  bool take_arrays() {
+    return incoming_.take([&](u32 cursor, std::span<const u32> words) {
+      // what an operation throws is a failure of its partition, in the next superstep
+      engines::partition& b = words_.home(words_.net.cursors[cursor].reader);
+      if (b.failure) return;
+      try {
+        arrays_.take(cursor, words);
+      } catch (...) { b.failure = std::current_exception(); }
+    }) > 0;
+  }
+  /// Moves the arrays of this superstep, so that nobody needs their memory or the rings when it ends. All
+  /// ranks come here without waiting for each other's arrays, and serve theirs while they wait. A sleep for
+  /// each piece would take longer than the piece, so also where cores are shared a rank only yields at first.
+  void move_arrays() {
+    for (int polls = polls_before_sleep; !outgoing_.all_written() || !incoming_.all_taken();) {
+      const u32 rung = bell_->rung();
+      const bool wrote = write_arrays(), took = take_arrays();
+      if (wrote || took) polls = polls_before_sleep;
+      else if (--polls < 0) bell_->wait(rung, longest_sleep);
+      else if (crowded_) sched_yield();
+    }
+  }
+
   static bool will_work(const engines::partition& b, engines::termination_vote next) {
     return !b.work.empty() || b.has_mail() ||
            (next == engines::termination_vote::computing && b.will_compute());
@@ -348,7 +397,29 @@ class exchange {
       detail::message_slot* of_this[] = {slot_at(who_.rank(), mine[at]), slot_at(who_.rank(), mine[at + 1])};
       detail::message_slot* of_other[] = {slot_at(n.rank, theirs[at]), slot_at(n.rank, theirs[at + 1])};
       n.use(of_this, of_other, *who_.memory()->bell(n.rank));
-      bell_ = who_.memory()->bell(who_.rank());
+    }
+  }
+
+  /// Gives each rank a ring in shared memory, if there is some. Collective.
+  void find_rings() {
+    constexpr u32 nowhere = ~u32{0};
+    constexpr std::size_t slots = detail::piece_ring::slots;
+    const std::size_t ranks = static_cast<std::size_t>(who_.size());
+    std::array<u32, slots> mine;
+    for (u32& place : mine) {
+      u32* const memory = buffers_.take(engines::large_buffer);
+      place = memory ? who_.memory()->place_of(memory) : nowhere;
+      if (memory) detail::ring_slot::in(memory);
+    }
+    std::vector<std::array<u32, slots>> all(ranks);
+    MPI_Allgather(mine.data(), slots, MPI_UINT32_T, all.data(), slots, MPI_UINT32_T, who_.group());
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (all[rank].back() == nowhere || !who_.memory()->bell(static_cast<int>(rank))) continue;
+      std::array<detail::ring_slot*, slots> places;
+      for (std::size_t k = 0; k < slots; ++k)
+        places[k] = std::launder(
+            reinterpret_cast<detail::ring_slot*>(who_.memory()->at(static_cast<int>(rank), all[rank][k])));
+      rings_[rank] = detail::piece_ring(places);
     }
   }
 
@@ -385,7 +456,8 @@ class exchange {
       behind,  ///< the words follow the item
       packed,  ///< they are in the sender's tree_broadcast, from `place` on
       same,    ///< they are those of the previous item: another receiver of a multicast
-      shared   ///< they are in the sender's memory, from `place` on, which is the position `origin`
+      shared,  ///< they are in the sender's memory, from `place` on, which is the position `origin`
+      in_ring  ///< they come through the sender's ring, and `place` is the number of their first piece
     };
     partition_message::what kind;
     where words_are;
@@ -401,16 +473,13 @@ class exchange {
     message& out = to_rank.out;
     auto& mailboxes = words_.partitions()[from].mailboxes[superstep & 1][to];
     if (mailboxes.empty()) return;
-    std::size_t items = 0;
-    for (const partition_message& n : mailboxes)
-      items += n.kind == partition_message::what::grant ? pieces_of(n) : 1;
-    out.put(heading{from, to, static_cast<u32>(items)});
+    out.put(heading{from, to, static_cast<u32>(mailboxes.size())});
     const partition_message* before = nullptr;
     u32 begin = 0;
     for (const partition_message& n : mailboxes) {
       item i{n.kind, item::where::behind, false, n.cursor, n.position, 0, n.origin, 0};
       if (n.kind == partition_message::what::grant) {
-        pack_grant(to_rank, n, superstep);
+        pack_grant(to_rank, n);
         before = nullptr;
         continue;
       }
@@ -441,38 +510,15 @@ class exchange {
     }
     mailboxes.clear();
   }
-  /// The number of pieces of a grant. Its words travel in pieces that fit a buffer: through memory that both
-  /// ranks share, as long as there is some, or behind the items.
-  static u32 pieces_of(const partition_message& grant) {
-    return (grant.granted() + engines::large_buffer - 1) / engines::large_buffer;
-  }
-  void pack_grant(neighbour& to_rank, const partition_message& n, u64 superstep) {
+  void pack_grant(neighbour& to_rank, const partition_message& n) {
     sent_[words_.net.cursors[n.cursor].from].mirrored = false;
-    for (u32 done = 0, some; done < n.granted(); done += some) {
-      some = support::min(n.granted() - done, u32{engines::large_buffer});
-      item i{n.kind, item::where::behind, false, n.cursor, n.position + done, some, some, 0};
-      u32* const common = who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank)
-                              ? shared_copy(std::span(n.words + done, some), superstep)
-                              : nullptr;
-      if (common) i.words_are = item::where::shared, i.place = who_.memory()->place_of(common);
-      to_rank.out.put(i);
-      if (!common) to_rank.out.put(std::span(n.words + done, some));
-    }
-  }
-  /// A copy in shared memory of words that are granted in this superstep, for all that they are granted to;
-  /// null if there is no room.
-  u32* shared_copy(std::span<const u32> words, u64 superstep) {
-    u32*& copy = copied_[{words.data(), words.size()}];
-    if (!copy && (copy = lend(superstep))) std::memcpy(copy, words.data(), words.size_bytes());
-    return copy;
-  }
-  /// A buffer in shared memory that will be read in the next superstep, null if there is none.
-  u32* lend(u64 superstep) {
-    for (loan& l : loans_)
-      if (l.superstep + 1 < superstep) return l.superstep = superstep, l.buffer;
-    u32* const buffer = buffers_.take(engines::large_buffer);
-    if (buffer) loans_.push_back({buffer, superstep});
-    return buffer;
+    const std::span<const u32> words(n.words, n.granted());
+    item i{n.kind, item::where::behind, false, n.cursor, n.position, n.granted(), 0, 0};
+    if (rings_[static_cast<std::size_t>(who_.rank())] && who_.memory()->common(who_.rank(), to_rank.rank))
+      i.words_are = item::where::in_ring, i.place = outgoing_.add(words),
+      to_rank.in_ring += words.size_bytes();
+    to_rank.out.put(i);
+    if (i.words_are == item::where::behind) to_rank.out.put(words);
   }
   /// The place of words in this rank's broadcast. All readers of a channel have received the same words, so
   /// all lack the same ones.
@@ -497,9 +543,11 @@ class exchange {
       if (i.kind == partition_message::what::words && i.words_are == item::where::shared) {
         n.words = who_.memory()->at(from.rank, i.place), n.origin = i.origin;
       } else if (i.kind == partition_message::what::grant) {
-        n.words = i.words_are == item::where::shared ? who_.memory()->at(from.rank, i.place)
-                                                     : from.in().take_words(i.words).data(),
         n.origin = i.words;
+        if (i.words_are == item::where::in_ring)
+          incoming_.expect(rings_[static_cast<std::size_t>(from.rank)], *who_.memory()->bell(from.rank),
+                           i.place, i.cursor, i.words);
+        else n.words = from.in().take_words(i.words).data();
       } else if (i.kind == partition_message::what::words) {
         if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
         if (i.words_are == item::where::packed)
@@ -532,11 +580,6 @@ class exchange {
     }
   };
 
-  struct loan {
-    u32* buffer;
-    u64 superstep;  ///< the superstep in which it was last filled
-  };
-
   /// The position up to which the reader's rank has the words of a cut_edge. If they are in shared memory,
   /// the rank has all of them and its mirror none.
   struct progress {
@@ -546,6 +589,7 @@ class exchange {
   };
 
   engines::transport& words_;
+  engines::rendezvous_transfers& arrays_;
   ranks who_;
   share share_;
   bool crowded_;     ///< the computer has fewer cores than threads if all threads of its ranks work
@@ -558,14 +602,15 @@ class exchange {
   /// partitions that do not border on another rank's have work in the next superstep
   bool inner_work_ = false;
   std::vector<neighbour> neighbours_;
-  detail::doorbell* bell_ = nullptr;  ///< this rank's, which ranks of this computer ring for their messages
+  detail::doorbell* bell_ =
+      nullptr;  ///< this rank's, which ranks of this computer ring for their messages and pieces
   std::vector<tree_broadcast> broadcasts_;  ///< the broadcasts that this rank writes or reads
   /// the places of words in this rank's tree_broadcast, by channel and position
   std::unordered_map<u64, u32> packed_;
   shared_buffers buffers_;
-  std::vector<loan> loans_;
-  /// the copies in shared memory that this superstep's grants have, by their words
-  std::map<std::pair<const u32*, std::size_t>, u32*> copied_;
+  std::vector<detail::piece_ring> rings_;  ///< by rank; none for ranks of another computer
+  detail::outgoing_arrays outgoing_;
+  detail::incoming_arrays incoming_;
   std::vector<progress> sent_;  ///< the progress of each cut_edge
   std::unordered_map<u32, mirror> mirrors_;
 };

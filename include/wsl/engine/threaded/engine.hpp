@@ -207,6 +207,7 @@ class threaded_engine : public engine {
   }
 
   transport& words() { return transport_; }
+  rendezvous_transfers& rendezvous() { return scheduler_.rendezvous(); }
   const topology& net() const { return transport_.net; }
   thread_pool& threads() { return thread_pool_; }
 

@@ -61,16 +61,25 @@ class rendezvous_transfers {
     b.later.push_back(s.index);
     return true;
   }
-  /// Copies the words that have been granted to PEs of a partition.
+  /// Takes the words that have been granted to PEs of a partition, unless that has been done since the grant
+  /// came: then the grant has none, and what an operation has thrown is thrown now.
   void accept(partition& b) {
+    if (b.failure) std::rethrow_exception(b.failure);
     for (const partition_message& n : b.grants) {
+      if (n.words) take(n.cursor, {n.words, n.granted()});
       cursor& in = transport_.net.cursors[n.cursor];
-      transfer& t = *transport_.processor_of(reader_of(in))->reader_of(in.color);
-      t.move_elements(&n.words, nullptr, n.granted());
       in.head += n.granted();
       transport_.wake(b, in.reader);
     }
     b.grants.clear();
+  }
+  /// Moves the next words of a grant into the operation that waits for them. The partition must not run.
+  void take(u32 cursor, std::span<const u32> words) {
+    const engines::cursor& in = transport_.net.cursors[cursor];
+    const u32* from = words.data();
+    transport_.processor_of(reader_of(in))
+        ->reader_of(in.color)
+        ->move_elements(&from, nullptr, static_cast<u32>(words.size()));
   }
 
  private:

@@ -45,6 +45,8 @@ class pe_scheduler {
 
   run_limit limit;  ///< of the run
 
+  rendezvous_transfers& rendezvous() { return rendezvous_; }
+
   processor& processor_for(pe_state& s) {
     if (processor* p = transport_.processor_of(s)) return *p;
     partition& b = transport_.home(s);

@@ -120,10 +120,16 @@ class transport {
   /// The number of words that a task has sent beyond the room. Less room is granted while the PE waits to run
   /// another task.
   u32 held_back(const channel& c) const {
-    if (!c.words) return 0;
+    if (!c.words) return held_back_elsewhere(c);
     const u32 unread = unread_of(c), fit = c.writer_waits ? task_depth_of(c) : depth_of(c);
     return c.operated || unread <= fit ? 0 : unread - fit;
   }
+
+  /// What another process's task holds back, for the report of a deadlock: only that process knows it.
+  struct held_words {
+    u32 channel, words;
+  };
+  support::flat_vector<held_words> held_elsewhere;
 
   void put_control(partition& b, channel& c, u32 word) {
     for (u32 r : readers_of(c)) {
@@ -287,6 +293,11 @@ class transport {
   /// the limit of one grant, which bounds the memory that ranks need for it
   static constexpr u32 max_granted = 1u << 18;
 
+  u32 held_back_elsewhere(const channel& c) const {
+    for (const held_words& h : held_elsewhere)
+      if (&net.channels[h.channel] == &c) return h.words;
+    return 0;
+  }
   cut_edge& edge_of(u32 cursor) { return net.cut_edges[net.cursors[cursor].from]; }
   u32 number_of(const cursor& in) const { return static_cast<u32>(&in - net.cursors.data()); }
   u32 task_depth_of(const channel& c) const { return support::min(depth_of(c), task_depth); }
