@@ -94,7 +94,8 @@ struct partition_message {
   /// operation, or the first of the words granted
   u32 position;
   const u32* words = nullptr;  ///< with words: the buffer ...
-  /// ... and its origin; with a grant: the sender's memory, null if the words have been taken, and their number
+  /// ... and its origin; with a grant: the sender's memory, null if the words have been taken, and their
+  /// number
   u32 origin = 0;
 
   u32 granted() const { return origin; }
