@@ -15,7 +15,6 @@
 //   rank 0       runs       runs       runs       runs       runs
 //   rank 1       "I rest"   -          -          called     runs      with what 0 sent in 8
 #pragma once
-#include <array>
 #include <bit>
 #include <map>
 #include <optional>
@@ -24,8 +23,8 @@
 
 #include "../engine/threaded/rendezvous.hpp"
 #include "../engine/threaded/superstep.hpp"
+#include "granted_arrays.hpp"
 #include "peer_channel.hpp"
-#include "piece_ring.hpp"
 #include "world.hpp"
 
 namespace wsl::mpi {
@@ -63,15 +62,15 @@ class share {
 class exchange {
  public:
   /// Collective.
-  exchange(engines::transport& words, engines::rendezvous_transfers& arrays, const ranks& who,
+  exchange(engines::transport& words, engines::rendezvous_transfers& operations, const ranks& who,
            const share& partitions, int threads)
       : words_(words),
-        arrays_(arrays),
+        operations_(operations),
         who_(who),
         share_(partitions),
         crowded_(detail::crowded(threads)),
         buffers_(who.size() > 1 ? who.memory() : nullptr),
-        rings_(static_cast<std::size_t>(who.size())),
+        arrays_(who),
         sent_(words.net.cut_edges.size()) {
     for (engines::partition& b : words.partitions()) b.buffers.source = &buffers_;
     std::set<std::pair<int, int>> beside;
@@ -88,7 +87,7 @@ class exchange {
     for (const auto& [one, other] : beside)
       if (one == who.rank()) neighbours_.emplace_back(other, who.group());
     if (who.memory()) bell_ = who.memory()->bell(who.rank());
-    if (who.size() > 1) find_slots(), find_rings();
+    if (who.size() > 1) find_slots();
     all_are_neighbours_ =
         beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
     find_broadcasts();
@@ -111,7 +110,7 @@ class exchange {
   void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
     tree_broadcast* const own = broadcast_of(who_.rank());
-    packed_.clear(), outgoing_.begin();
+    packed_.clear(), arrays_.begin();
     if (own) own->words.reset();
     for (neighbour& n : neighbours_) {
       n.begin();
@@ -136,7 +135,7 @@ class exchange {
   /// Makes progress with the messages that arrive and with granted arrays, and forwards tree broadcasts;
   /// called between partitions. Returns whether all messages have arrived.
   bool move_on() {
-    write_arrays();
+    arrays_.write();
     bool all = true;
     for (neighbour& n : neighbours_) {
       if (!takes_part(n)) continue;
@@ -307,32 +306,24 @@ class exchange {
 
   // ---- granted arrays
 
-  /// Writes what the ring of this rank has room for. Returns whether it had any.
-  bool write_arrays() {
-    if (outgoing_.all_written() || outgoing_.write(rings_[static_cast<std::size_t>(who_.rank())]) == 0)
-      return false;
-    for (const neighbour& n : neighbours_)
-      if (n.in_ring) who_.memory()->bell(n.rank)->ring();
-    return true;
-  }
   /// Takes what has come in the rings of others. Returns whether something has.
   bool take_arrays() {
-    return incoming_.take([&](u32 cursor, std::span<const u32> words) {
+    return arrays_.take([&](u32 cursor, std::span<const u32> words) {
       // what an operation throws is a failure of its partition, in the next superstep
       engines::partition& b = words_.home(words_.net.cursors[cursor].reader);
       if (b.failure) return;
       try {
-        arrays_.take(cursor, words);
+        operations_.take(cursor, words);
       } catch (...) { b.failure = std::current_exception(); }
-    }) > 0;
+    });
   }
   /// Moves the arrays of this superstep, so that nobody needs their memory or the rings when it ends. All
   /// ranks come here without waiting for each other's arrays, and serve theirs while they wait. A sleep for
   /// each piece would take longer than the piece, so also where cores are shared a rank only yields at first.
   void move_arrays() {
-    for (int polls = polls_before_sleep; !outgoing_.all_written() || !incoming_.all_taken();) {
+    for (int polls = polls_before_sleep; !arrays_.have_moved();) {
       const u32 rung = bell_->rung();
-      const bool wrote = write_arrays(), took = take_arrays();
+      const bool wrote = arrays_.write(), took = take_arrays();
       if (wrote || took) polls = polls_before_sleep;
       else if (--polls < 0) bell_->wait(rung, longest_sleep);
       else if (crowded_) sched_yield();
@@ -397,29 +388,6 @@ class exchange {
       detail::message_slot* of_this[] = {slot_at(who_.rank(), mine[at]), slot_at(who_.rank(), mine[at + 1])};
       detail::message_slot* of_other[] = {slot_at(n.rank, theirs[at]), slot_at(n.rank, theirs[at + 1])};
       n.use(of_this, of_other, *who_.memory()->bell(n.rank));
-    }
-  }
-
-  /// Gives each rank a ring in shared memory, if there is some. Collective.
-  void find_rings() {
-    constexpr u32 nowhere = ~u32{0};
-    constexpr std::size_t slots = detail::piece_ring::slots;
-    const std::size_t ranks = static_cast<std::size_t>(who_.size());
-    std::array<u32, slots> mine;
-    for (u32& place : mine) {
-      u32* const memory = buffers_.take(engines::large_buffer);
-      place = memory ? who_.memory()->place_of(memory) : nowhere;
-      if (memory) detail::ring_slot::in(memory);
-    }
-    std::vector<std::array<u32, slots>> all(ranks);
-    MPI_Allgather(mine.data(), slots, MPI_UINT32_T, all.data(), slots, MPI_UINT32_T, who_.group());
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (all[rank].back() == nowhere || !who_.memory()->bell(static_cast<int>(rank))) continue;
-      std::array<detail::ring_slot*, slots> places;
-      for (std::size_t k = 0; k < slots; ++k)
-        places[k] = std::launder(
-            reinterpret_cast<detail::ring_slot*>(who_.memory()->at(static_cast<int>(rank), all[rank][k])));
-      rings_[rank] = detail::piece_ring(places);
     }
   }
 
@@ -514,8 +482,8 @@ class exchange {
     sent_[words_.net.cursors[n.cursor].from].mirrored = false;
     const std::span<const u32> words(n.words, n.granted());
     item i{n.kind, item::where::behind, false, n.cursor, n.position, n.granted(), 0, 0};
-    if (rings_[static_cast<std::size_t>(who_.rank())] && who_.memory()->common(who_.rank(), to_rank.rank))
-      i.words_are = item::where::in_ring, i.place = outgoing_.add(words),
+    if (arrays_.reaches(to_rank.rank))
+      i.words_are = item::where::in_ring, i.place = arrays_.add(to_rank.rank, words),
       to_rank.in_ring += words.size_bytes();
     to_rank.out.put(i);
     if (i.words_are == item::where::behind) to_rank.out.put(words);
@@ -544,9 +512,7 @@ class exchange {
         n.words = who_.memory()->at(from.rank, i.place), n.origin = i.origin;
       } else if (i.kind == partition_message::what::grant) {
         n.origin = i.words;
-        if (i.words_are == item::where::in_ring)
-          incoming_.expect(rings_[static_cast<std::size_t>(from.rank)], *who_.memory()->bell(from.rank),
-                           i.place, i.cursor, i.words);
+        if (i.words_are == item::where::in_ring) arrays_.expect(from.rank, i.place, i.cursor, i.words);
         else n.words = from.in().take_words(i.words).data();
       } else if (i.kind == partition_message::what::words) {
         if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
@@ -589,7 +555,7 @@ class exchange {
   };
 
   engines::transport& words_;
-  engines::rendezvous_transfers& arrays_;
+  engines::rendezvous_transfers& operations_;
   ranks who_;
   share share_;
   bool crowded_;     ///< the computer has fewer cores than threads if all threads of its ranks work
@@ -608,9 +574,7 @@ class exchange {
   /// the places of words in this rank's tree_broadcast, by channel and position
   std::unordered_map<u64, u32> packed_;
   shared_buffers buffers_;
-  std::vector<detail::piece_ring> rings_;  ///< by rank; none for ranks of another computer
-  detail::outgoing_arrays outgoing_;
-  detail::incoming_arrays incoming_;
+  detail::granted_arrays arrays_;
   std::vector<progress> sent_;  ///< the progress of each cut_edge
   std::unordered_map<u32, mirror> mirrors_;
 };

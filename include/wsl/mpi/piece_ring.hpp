@@ -6,12 +6,11 @@
 #include <atomic>
 #include <cstring>
 #include <map>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "../engine/threaded/buffers.hpp"
+#include "../core/scalar.hpp"
 #include "../support/min_max.hpp"
 #include "doorbell.hpp"
 
@@ -20,10 +19,7 @@ namespace wsl::mpi::detail {
 /// One place of a ring: a piece with its number, until all its readers have taken it.
 class ring_slot {
  public:
-  static constexpr u32 room = engines::large_buffer - 16;  ///< words
-
-  /// Makes a slot of memory for a large buffer.
-  static ring_slot* in(u32* memory) { return new (memory) ring_slot; }
+  static constexpr u32 room = 1 << 14;  ///< words
 
   bool is_free() const { return readers_.load(std::memory_order_acquire) == 0; }
   void write(u32 number, std::span<const u32> words, u32 readers) {
@@ -42,55 +38,51 @@ class ring_slot {
   std::atomic<u32> number_ = none, readers_ = 0;
   alignas(64) u32 words_[room];
 };
-static_assert(sizeof(ring_slot) == sizeof(u32) * engines::large_buffer);
 
-/// The ring of one rank, which it writes and the others read. Pieces are numbered in the order in which they
-/// are written, and the number says the slot.
+/// The ring of one rank in shared memory, which it writes and the others read. Pieces are numbered in the
+/// order in which they are written, and the number says the slot.
 class piece_ring {
  public:
-  /// Together as much as two cores pass between their caches; more slots would be written to memory.
-  static constexpr std::size_t slots = 4;
-
-  piece_ring() = default;
-  explicit piece_ring(std::span<ring_slot* const, slots> all) {
-    for (std::size_t k = 0; k < slots; ++k) slots_[k] = all[k];
-  }
-  /// Whether there is memory for it.
-  explicit operator bool() const { return slots_[0] != nullptr; }
-  ring_slot& slot_of(u32 piece) const { return *slots_[piece % slots]; }
+  /// The numbers of so many pieces that the rank will write next; returns the first.
+  u32 number(u32 pieces) { return std::exchange(next_, next_ + pieces); }
+  ring_slot& slot_of(u32 piece) { return slots_[piece % slots]; }
 
   static u32 pieces_of(u32 words) { return (words + ring_slot::room - 1) / ring_slot::room; }
 
  private:
-  ring_slot* slots_[slots] = {};
+  /// Together as much as two cores pass between their caches; more slots would be written to memory.
+  static constexpr u32 slots = 4;
+
+  u32 next_ = 0;
+  ring_slot slots_[slots];
 };
 
 /// The arrays that a rank grants in a superstep, on their way into its ring.
 class outgoing_arrays {
  public:
+  explicit outgoing_arrays(piece_ring* to) : ring_(to) {}
+
   /// Forgets the arrays of the superstep before, all of which have been written.
   void begin() { open_.clear(), place_of_.clear(), next_ = {}; }
   /// Adds a reader of some words, which must stay as they are until they are written. Returns the number of
   /// their first piece, the same for all readers.
   u32 add(std::span<const u32> words) {
     const auto [known, is_new] = place_of_.try_emplace({words.data(), words.size()}, open_.size());
-    if (is_new) {
-      open_.push_back({words, number_, 0});
-      number_ += piece_ring::pieces_of(static_cast<u32>(words.size()));
-    }
+    if (is_new)
+      open_.push_back({words, ring_->number(piece_ring::pieces_of(static_cast<u32>(words.size()))), 0});
     array& a = open_[known->second];
     ++a.readers;
     return a.first;
   }
   bool all_written() const { return next_.array == open_.size(); }
   /// Writes as many pieces as the ring has room for; returns their number.
-  u32 write(const piece_ring& to) {
+  u32 write() {
     u32 written = 0;
     for (; next_.array < open_.size(); ++next_.array, next_.piece = 0) {
       const array& a = open_[next_.array];
       for (const u32 n = piece_ring::pieces_of(static_cast<u32>(a.words.size())); next_.piece < n;
            ++next_.piece, ++written) {
-        ring_slot& slot = to.slot_of(a.first + next_.piece);
+        ring_slot& slot = ring_->slot_of(a.first + next_.piece);
         if (!slot.is_free()) return written;
         const std::size_t done = std::size_t{ring_slot::room} * next_.piece;
         slot.write(a.first + next_.piece,
@@ -112,17 +104,17 @@ class outgoing_arrays {
     u32 piece = 0;
   };
 
+  piece_ring* ring_;
   std::vector<array> open_;
   std::map<std::pair<const u32*, std::size_t>, std::size_t> place_of_;
   position next_;
-  u32 number_ = 0;  ///< of the next piece
 };
 
 /// The arrays that other ranks have granted to cursors of this one, on their way out of the rings.
 class incoming_arrays {
  public:
   /// The bell is the writer's, who waits for readers.
-  void expect(const piece_ring& from, doorbell& writer, u32 first_piece, u32 cursor, u32 words) {
+  void expect(piece_ring& from, doorbell& writer, u32 first_piece, u32 cursor, u32 words) {
     open_.push_back({&from, &writer, first_piece, cursor, words});
   }
   bool all_taken() const { return open_.empty(); }
@@ -149,7 +141,7 @@ class incoming_arrays {
 
  private:
   struct array {
-    const piece_ring* from;
+    piece_ring* from;
     doorbell* writer;
     u32 next;  ///< the number of its next piece
     u32 cursor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Memory that the ranks of one computer share, as an MPI window: each rank writes into its own part and reads
 // all parts. The buffers of channels are allocated from it, so that a word for another rank is written once
-// and read in place.
+// and read in place. A part begins with the rank's doorbell and the ring of its arrays.
 #pragma once
 #include <mpi.h>
 
@@ -13,6 +13,7 @@
 
 #include "../engine/threaded/partition.hpp"
 #include "doorbell.hpp"
+#include "piece_ring.hpp"
 
 namespace wsl::mpi {
 
@@ -34,8 +35,8 @@ class shared_memory {
         MPI_Win_allocate_shared(size, sizeof(u32), MPI_INFO_NULL, here, &mine_, &window_) == MPI_SUCCESS) {
       find_parts(group, here, neighbours);
       MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
-      // before the reduction, after which others may ring it
-      used_ = reinterpret_cast<std::byte*>(new (place_of_bell(mine_)) detail::doorbell + 1) -
+      // before the reduction, after which others may ring
+      used_ = reinterpret_cast<std::byte*>(new (place_of_head(mine_)) head + 1) -
               reinterpret_cast<std::byte*>(mine_);
       MPI_Allreduce(MPI_IN_PLACE, &first_here, 1, MPI_INT, MPI_MIN, here);
     }
@@ -88,8 +89,13 @@ class shared_memory {
   }
   /// The bell of a rank of this computer, null if they have no memory in common.
   detail::doorbell* bell(int rank) const {
-    u32* const part = parts_[static_cast<std::size_t>(rank)];
-    return part ? std::launder(reinterpret_cast<detail::doorbell*>(place_of_bell(part))) : nullptr;
+    head* const h = head_of(rank);
+    return h ? &h->bell : nullptr;
+  }
+  /// The ring of a rank of this computer, null if they have no memory in common.
+  detail::piece_ring* ring(int rank) const {
+    head* const h = head_of(rank);
+    return h ? &h->ring : nullptr;
   }
   u32 place_of(const u32* buffer) const { return static_cast<u32>(buffer - mine_); }
   u32* at(int rank, u32 place) const { return parts_[static_cast<std::size_t>(rank)] + place; }
@@ -102,11 +108,20 @@ class shared_memory {
  private:
   static constexpr MPI_Aint size = MPI_Aint{1} << 24;  // bytes of one rank's part
 
+  /// What each part begins with.
+  struct head {
+    detail::doorbell bell;
+    detail::piece_ring ring;
+  };
+  head* head_of(int rank) const {
+    u32* const part = parts_[static_cast<std::size_t>(rank)];
+    return part ? std::launder(reinterpret_cast<head*>(place_of_head(part))) : nullptr;
+  }
   /// The first place of a part that is aligned. Parts begin at the same place of a page in all processes.
-  static std::byte* place_of_bell(u32* part) {
+  static std::byte* place_of_head(u32* part) {
     void* at = part;
     std::size_t room = static_cast<std::size_t>(size);
-    return static_cast<std::byte*>(std::align(alignof(detail::doorbell), sizeof(detail::doorbell), at, room));
+    return static_cast<std::byte*>(std::align(alignof(head), sizeof(head), at, room));
   }
 
   void find_parts(MPI_Comm group, MPI_Comm here, int neighbours) {
