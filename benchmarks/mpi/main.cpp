@@ -51,12 +51,13 @@ void sleep_until_root_comes() {
   }
 }
 
-/// As long as it lives, this thread stays on a core of its rank's own.
+/// As long as it lives, this thread stays on a core of its rank's own, if there is one for each.
 class pinned {
  public:
   pinned() {
     sched_getaffinity(0, sizeof before_, &before_);
-    int skip = world().rank() % CPU_COUNT(&before_);
+    if (world().size() > CPU_COUNT(&before_)) return;
+    int skip = world().rank();
     std::size_t core = 0;
     while (!CPU_ISSET(core, &before_) || skip-- > 0) ++core;
     cpu_set_t mine;
