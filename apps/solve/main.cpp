@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <regex>
 #include <wsl/support/line_chart.hpp>
 #include <wsl/support/progress.hpp>
 
@@ -93,11 +94,16 @@ int solve_with(Method method, const options& o, const linear_system& system) {
     const double took = seconds_since(then), left = system.residual(found.x, b, found.removes_means);
     // f32 numbers of x may be rounded a little further from the solution than the method saw
     const double most = o.most.tolerance * (o.how.numbers == arithmetic::in_f32 ? 2 : 1.01);
-    const bool is_right = found.converged() && left <= most;
+    // with a tolerance of 0 a method goes on until x cannot get better
+    const bool is_right = o.most.tolerance > 0
+                              ? found.converged() && left <= most
+                              : found.converged() || found.how == ending::as_exact_as_numbers ||
+                                    found.how == ending::as_exact_as_f64;
     is_solved = is_solved && is_right;
     const std::string number = system.right_sides.all.size() > 1 ? fmt::format("right side {}: ", k + 1) : "";
     print("iterations", "{}{}, {:.3g} s", number, found.iterations(), took);
-    print("residual", "{:.3g} of |b|, computed in f64; the tolerance is {:.3g}", left, o.most.tolerance);
+    print("residual", "{:.3g} of |b|{}, computed in f64; the tolerance is {:.3g}", left,
+          found.removes_means ? " without its mean" : "", o.most.tolerance);
     if (found.removes_means)
       print("mean",
             "constants are in the null space: x has the mean 0, and the mean of b, {:.6g}, is left out",
@@ -145,10 +151,10 @@ int run(int argc, char** argv) {
   try {
     return solve_as_asked(o);
   } catch (const std::invalid_argument& e) {
-    const std::string sentence = e.what();
-    if (o.matrix.empty() || sentence.find("row") == std::string::npos) throw;
+    static const std::regex names_row("\\brows? [0-9]");
+    if (o.matrix.empty() || !std::regex_search(e.what(), names_row)) throw;
     throw std::invalid_argument(
-        fmt::format("{}; rows are counted from 0 here, and from 1 in {}", sentence, o.matrix));
+        fmt::format("{}; rows are counted from 0 here, and from 1 in {}", e.what(), o.matrix));
   }
 }
 

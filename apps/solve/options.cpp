@@ -27,6 +27,26 @@ void require_together(const options& o) {
   if (o.most.tolerance > 1) refuse("--tolerance is a part of |b|, from 0 to 1: with x = 0 the residual is 1");
 }
 
+/// An option that another one leaves without effect is refused: whoever gives it expects another run.
+void require_effects(const CLI::App& app, const options& o) {
+  const bool gmres = o.method == "gmres";
+  const auto with = [&](preconditioner p) { return o.how.with == p; };
+  const struct {
+    const char* option;
+    bool has_effect;
+    const char* needs;
+  } all[] = {{"--restart", gmres, "--method gmres"},
+             {"--block", with(preconditioner::block_jacobi), "--preconditioner block-jacobi"},
+             {"--degree", with(preconditioner::polynomial), "--preconditioner polynomial"},
+             {"--sweeps", with(preconditioner::multigrid), "--preconditioner multigrid"},
+             {"--smoother", with(preconditioner::multigrid), "--preconditioner multigrid"},
+             {"--sides", !o.grid.empty(), "a --grid: a matrix has its sides in its numbers"}};
+  for (const auto& one : all)
+    if (!one.has_effect && app.count(one.option) > 0)
+      throw std::invalid_argument(std::string(one.option) + " has an effect only with " + one.needs +
+                                  ": give that, or leave " + one.option + " out");
+}
+
 /// What is written must not take the place of what is read, nor of what else is written.
 void require_places(const options& o) {
   struct named {
@@ -88,7 +108,8 @@ bool parse(options& o, int argc, char** argv, int& status) {
   app.add_option("--preconditioner", with, "multigrid is for --grid")
       ->check(CLI::IsMember(all_preconditioners))
       ->capture_default_str();
-  app.add_option("--tolerance", o.most.tolerance, "|b - A x| / |b| that is small enough")
+  app.add_option("--tolerance", o.most.tolerance,
+                 "|b - A x| / |b| that is small enough; 0: as small as the numbers allow")
       ->check(app::at_least(0))
       ->capture_default_str();
   app.add_option("--max-iterations", o.most.iterations, "iterations at most")
@@ -131,7 +152,7 @@ bool parse(options& o, int argc, char** argv, int& status) {
   o.sides = all_sides.at(sides), o.how.with = all_preconditioners.at(with);
   o.how.numbers = all_precisions.at(precision), o.how.smoother = all_smoothers.at(smoother);
   if (!o.bounds.empty()) o.how.smallest = o.bounds[0], o.how.largest = o.bounds[1];
-  require_together(o), require_places(o);
+  require_together(o), require_effects(app, o), require_places(o);
   return true;
 }
 

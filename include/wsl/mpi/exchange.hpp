@@ -191,8 +191,8 @@ class exchange {
   static constexpr std::size_t sent_early = 1 << 15;
   /// So many ranks of one computer all exchange votes with each other, which a reduction takes longer for.
   static constexpr int most_that_all_meet = 16;
-  /// How often a rank looks for messages, or pieces of arrays, before it sleeps: for some 100 us in shared
-  /// memory.
+  /// How often a rank looks for messages, or pieces of arrays, before it sleeps: in shared memory, for some
+  /// 100 us, and by calls of MPI.
   static constexpr int polls_before_sleep = 2000, polls_of_mpi = 100;
   /// In nanoseconds. Every message rings, so this is only a precaution.
   static constexpr long longest_sleep = 5'000'000;
@@ -317,9 +317,11 @@ class exchange {
       } catch (...) { b.failure = std::current_exception(); }
     });
   }
-  /// Moves the arrays of this superstep, so that nobody needs their memory or the rings when it ends. All
-  /// ranks come here without waiting for each other's arrays, and serve theirs while they wait. A sleep for
-  /// each piece would take longer than the piece, so also where cores are shared a rank only yields at first.
+  /// Moves the arrays of this superstep: when it ends, nobody needs their memory, and what this rank was
+  /// granted has been taken. The last pieces of its own may still lie in the ring, for readers that are late.
+  /// All ranks come here without waiting for each other's arrays, and serve theirs while they wait. A sleep
+  /// for each piece would take longer than the piece, so also where cores are shared a rank only yields at
+  /// first.
   void move_arrays() {
     for (int polls = polls_before_sleep; !arrays_.have_moved();) {
       const u32 rung = bell_->rung();
@@ -478,6 +480,8 @@ class exchange {
     }
     mailboxes.clear();
   }
+  /// Where all ranks have memory in common an array may be granted to several readers, and is written into
+  /// the ring once; elsewhere it has one reader (partitioning::grants_multicasts).
   void pack_grant(neighbour& to_rank, const partition_message& n) {
     sent_[words_.net.cursors[n.cursor].from].mirrored = false;
     const std::span<const u32> words(n.words, n.granted());

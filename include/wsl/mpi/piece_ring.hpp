@@ -35,6 +35,8 @@ class ring_slot {
  private:
   static constexpr u32 none = ~u32{0};
 
+  static_assert(std::atomic<u32>::is_always_lock_free, "processes share it");
+
   std::atomic<u32> number_ = none, readers_ = 0;
   alignas(64) u32 words_[room];
 };
@@ -64,8 +66,9 @@ class outgoing_arrays {
 
   /// Forgets the arrays of the superstep before, all of which have been written.
   void begin() { open_.clear(), place_of_.clear(), next_ = {}; }
-  /// Adds a reader of some words, which must stay as they are until they are written. Returns the number of
-  /// their first piece, the same for all readers.
+  /// Adds a reader of some words, which must stay as they are until they are written. All readers are added
+  /// before the first piece is written, which counts them. Returns the number of the words' first piece, the
+  /// same for all readers.
   u32 add(std::span<const u32> words) {
     const auto [known, is_new] = place_of_.try_emplace({words.data(), words.size()}, open_.size());
     if (is_new)
@@ -118,8 +121,8 @@ class incoming_arrays {
     open_.push_back({&from, &writer, first_piece, cursor, words});
   }
   bool all_taken() const { return open_.empty(); }
-  /// Calls take(cursor, words) with the pieces that have come, which are those of a cursor in order. Returns
-  /// their number.
+  /// Calls take(cursor, words), which must not throw, with the pieces that have come, which are those of a
+  /// cursor in order. Returns their number.
   template <class Take>
   u32 take(Take take) {
     u32 taken = 0;
