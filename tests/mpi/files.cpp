@@ -149,6 +149,51 @@ TEST_CASE("runs that a file does not take end all ranks with a sentence") {
                       Contains("has another size of " + name));
 }
 
+TEST_CASE("ranks that are in different functions of a file are told so instead of waiting for each other") {
+  const common_folder folder;
+  const auto who = mpi::world().who;
+  if (who.size() == 1) return;
+  const std::string name = folder.file("apart"), other = folder.file("other");
+  if (who.root()) std::ofstream(name) << "older";
+  who.sum(0);
+  const bool is_last = who.rank() == who.size() - 1;
+  const std::string last = "rank " + std::to_string(who.size() - 1),
+                    rest = who.size() == 2   ? "rank 0 calls "
+                           : who.size() == 3 ? "rank 0 and rank 1 call "
+                           : who.size() == 4 ? "rank 0, rank 1 and rank 2 call "
+                                             : "rank 0, rank 1, rank 2 and " +
+                                                   std::to_string(who.size() - 4) + " others call ",
+                    so = "; all ranks call the same functions of a file, in the same order";
+  const file_run run{static_cast<u64>(who.rank()), 1};
+  const auto is_refused = [&](auto call, const std::string& what) {
+    mpi::joint_file f(who, name, 8);
+    CHECK_THROWS_WITH(call(f), "wsl: cannot write " + name + ": " + what + so);
+    who.sum(0);  // the root has removed it
+    CHECK(contents(name) == "older");
+    CHECK_FALSE(std::filesystem::exists(name + ".unfinished"));
+    who.sum(0);
+  };
+  is_refused([&](mpi::joint_file& f) { is_last ? f.write({&run, 1}, "x") : f.finish(); },
+             last + " calls write, and " + rest + "finish");
+  is_refused([&](mpi::joint_file& f) { is_last ? f.finish() : f.write({&run, 1}, "x"); },
+             rest + "write, and " + last + " calls finish");
+  is_refused(
+      [&](mpi::joint_file& f) {
+        f.write({&run, 1}, "x");
+        is_last ? f.together([] {}) : f.write({&run, 1}, "x");
+      },
+      last + " calls together, and " + rest + "write");
+  is_refused(
+      [&](mpi::joint_file& f) {
+        if (is_last) mpi::joint_file(who, other, 8);
+        else f.finish();
+      },
+      last + " calls its constructor of another file, and " + rest + "finish");
+  mpi::joint_file g(who, other, 8);
+  is_refused([&](mpi::joint_file& f) { (is_last ? g : f).write({&run, 1}, "x"); },
+             rest + "write, and " + last + " calls write of another file");
+}
+
 TEST_CASE("a file that cannot be written is named by all ranks") {
   const common_folder folder;
   const auto who = mpi::world().who;

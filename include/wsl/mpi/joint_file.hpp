@@ -5,11 +5,13 @@
 //   f.write(runs_of_this_rank, their_bytes);
 //   f.finish();
 // All functions are collective, and all ranks throw the same support::file_error, with the name of the file
-// and the reason.
+// and the reason, also where one of them calls another function than the rest.
 #pragma once
 #include <mpi.h>
 #include <sys/mman.h>
 
+#include <array>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <span>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "../support/exception_text.hpp"
+#include "../support/fingerprint.hpp"
 #include "../support/scattered_file.hpp"
 #include "world.hpp"
 
@@ -30,10 +33,10 @@ class joint_file {
   /// Bytes that are not written are zeros.
   joint_file(const ranks& who, const std::string& name, u64 size, u64 at_once = most_at_once)
       : who_(who), name_(name), size_(size), at_once_(at_once) {
-    who_.require_same(size_, "size of " + name);
     std::string why = at_once_ > 0 ? "" : cannot_write("at least a byte is handed to MPI at once"),
                 unfinished;
     must_agree(why);
+    who_.require_same(size_, "size of " + name);
     if (who_.root()) try {
         to_.emplace(name);
         // creates the file with its size, also in the place of one that an earlier run has left unfinished
@@ -42,7 +45,10 @@ class joint_file {
       } catch (const support::file_error& e) { why = e.what(); }
     must_agree(why);
     unfinished = who_.broadcast(unfinished, 0);
-    together([] { require_memory_of_mpi(0); });
+    support::fingerprint of_name;
+    of_name.add(unfinished.data(), unfinished.size());
+    file_number_ = of_name.value();
+    do_together([] { require_memory_of_mpi(0); });
     const detail::waiting others;
     MPI_Info hints;
     MPI_Info_create(&hints);
@@ -65,20 +71,16 @@ class joint_file {
   /// where that has no memory, all throw file_error with its sentence and the rank.
   template <class F>
   void together(F part) {
-    std::string why;
-    try {
-      part();
-    } catch (const std::bad_alloc&) { why = "there is not enough memory"; } catch (...) {
-      why = support::exception_text(std::current_exception());
-    }
-    must_agree(why.empty() ? why : cannot_write(why) + " (on " + who_.name_of(who_.rank()) + ")");
+    now_ = call::together;
+    do_together(part);
   }
 
   /// Writes the bytes of this rank, one run after the other; a rank may have none. Throws if they are not
   /// ascending, overlap, or lie beyond the size of the file. Those of different ranks must not overlap, which
   /// is not checked.
   void write(std::span<const support::file_run> runs, const void* bytes) {
-    together([&] {
+    now_ = call::write;
+    do_together([&] {
       if (const std::string why = support::fault_of(runs, size_); !why.empty())
         throw support::file_error(why);
     });
@@ -93,7 +95,7 @@ class joint_file {
     for (u64 round = 0; round < rounds; ++round) {
       sizes.clear(), places.clear();
       u64 size = 0;
-      together([&] {
+      do_together([&] {
         while (run < runs.size() && size < at_once_) {
           const u64 n = support::min(runs[run].size - done, at_once_ - size);
           if (n > 0)
@@ -111,6 +113,8 @@ class joint_file {
 
   /// Puts the file in its place.
   void finish() {
+    now_ = call::finish;
+    must_agree({});
     {
       const detail::waiting others;
       must(MPI_File_sync(file_));
@@ -125,6 +129,20 @@ class joint_file {
   }
 
  private:
+  enum class call : u8 { open, together, write, finish };
+  static constexpr const char* names_of_calls[] = {"its constructor", "together", "write", "finish"};
+
+  template <class F>
+  void do_together(F part) {
+    std::string why;
+    try {
+      part();
+    } catch (const std::bad_alloc&) { why = "there is not enough memory"; } catch (...) {
+      why = support::exception_text(std::current_exception());
+    }
+    must_agree(why.empty() ? why : cannot_write(why) + " (on " + who_.name_of(who_.rank()) + ")");
+  }
+
   /// That a rank has in MPI for what it and its neighbours write.
   static constexpr std::size_t bytes_of_buffer = std::size_t{1} << 23;
 
@@ -169,21 +187,74 @@ class joint_file {
   void must(int failure) {
     must_agree(failure == MPI_SUCCESS ? std::string() : cannot_write(text_of(failure)));
   }
-  /// Throws on all ranks if one has a reason, that of the first one.
+  /// Throws on all ranks if one has a reason, that of the first one, and if they are in different calls: MPI
+  /// would wait for ever.
   void must_agree(const std::string& why) {
-    // counted from the end, so that the largest is the first
-    const u64 first = who_.largest(why.empty() ? 0 : static_cast<u64>(who_.size() - who_.rank()));
+    // the rank is counted from the end, so that the largest is the first
+    const u64 mine = file_number_ * std::size(names_of_calls) + static_cast<u64>(now_);
+    const auto [first, last_call, others_last] =
+        who_.largest(std::array{why.empty() ? 0 : static_cast<u64>(who_.size() - who_.rank()), mine, ~mine});
+    if (last_call != ~others_last) throw_different_calls();
     if (first == 0) return;
     const std::string sentence = who_.broadcast(why, who_.size() - static_cast<int>(first));
     if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);  // all ranks are here
+    discard();
+    throw support::file_error(sentence);
+  }
+  [[noreturn]] void throw_different_calls() {
+    struct place {
+      u64 file;
+      call now;
+    };
+    std::vector<place> all(static_cast<std::size_t>(who_.size()));
+    for (int r = 0; r < who_.size(); ++r) {
+      place theirs{file_number_, now_};
+      who_.broadcast(theirs.file, r), who_.broadcast(theirs.now, r);
+      all[static_cast<std::size_t>(r)] = theirs;
+    }
+    const std::string name = who_.broadcast(name_, 0);
+    const place& roots = all.front();
+    bool same_file = true;
+    std::string what;
+    for (std::size_t c = 0; c < std::size(names_of_calls); ++c)
+      for (const bool this_file : {true, false}) {
+        std::vector<int> callers;
+        for (int r = 0; r < who_.size(); ++r)
+          if (const place& p = all[static_cast<std::size_t>(r)];
+              static_cast<std::size_t>(p.now) == c && (p.file == roots.file) == this_file)
+            callers.push_back(r);
+        if (callers.empty()) continue;
+        same_file = same_file && this_file;
+        what += (what.empty() ? "" : ", and ") + names_of(callers) +
+                (callers.size() == 1 ? " calls " : " call ") + names_of_calls[c] +
+                (this_file ? "" : " of another file");
+      }
+    // to close a file is collective as well
+    if (same_file && file_ != MPI_FILE_NULL) MPI_File_close(&file_);
+    discard();
+    throw support::file_error("wsl: cannot write " + name + ": " + what +
+                              "; all ranks call the same functions of a file, in the same order");
+  }
+  /// "rank 0, rank 2 and 5 others"
+  std::string names_of(const std::vector<int>& some) const {
+    constexpr std::size_t most = 4;
+    const std::size_t named = some.size() > most ? most - 1 : some.size();
+    std::string text;
+    for (std::size_t i = 0; i < named; ++i)
+      text += (i == 0 ? "" : i + 1 == some.size() ? " and " : ", ") + who_.name_of(some[i]);
+    if (named < some.size()) text += " and " + std::to_string(some.size() - named) + " others";
+    return text;
+  }
+  void discard() {
     if (to_) to_->discard();
     to_.reset();
-    throw support::file_error(sentence);
   }
 
   ranks who_;
   std::string name_;
   u64 size_, at_once_;
+  u64 file_number_ = 0;                          ///< the same on all ranks; 0 until they know the name
+  call now_ = call::open;                        ///< the function in which this rank is
   std::optional<support::file_replacement> to_;  ///< the root's
   MPI_File file_ = MPI_FILE_NULL;
 };

@@ -8,6 +8,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <span>
@@ -67,6 +68,12 @@ class ranks {
   u64 largest(u64 mine) const { return reduced(mine, MPI_MAX); }
   /// The sum of all ranks' numbers; collective.
   u64 sum(u64 mine) const { return reduced(mine, MPI_SUM); }
+  /// The same of several numbers at once, each with those of its place; collective.
+  template <std::size_t n>
+  std::array<u64, n> largest(std::array<u64, n> mine) const {
+    reduce(mine, MPI_MAX);
+    return mine;
+  }
   /// Throws fault on all ranks, naming the first one whose number differs from that of rank 0; collective.
   /// `what` names the quantity in the message, for instance "program". Where `lines()`, of which each has a
   /// name, a tab and a value, says of what it was made, the message has the first one that differs.
@@ -147,13 +154,19 @@ class ranks {
   static constexpr std::size_t most_at_once = std::size_t{1} << 30;  // the counts of MPI are ints
 
   u64 reduced(u64 mine, MPI_Op how) const {
+    reduce({&mine, 1}, how);
+    return mine;
+  }
+  void reduce(std::span<u64> numbers, MPI_Op how) const {
     detail::waiting others;
-    u64 all = 0;
-    if (!detail::crowded_somewhere) return MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_), all;
+    const int n = static_cast<int>(numbers.size());
+    if (!detail::crowded_somewhere) {
+      MPI_Allreduce(MPI_IN_PLACE, numbers.data(), n, MPI_UINT64_T, how, group_);
+      return;
+    }
     MPI_Request r;
-    MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, how, group_, &r);
+    MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), n, MPI_UINT64_T, how, group_, &r);
     while (!detail::done(r)) others.pause();
-    return all;
   }
 
   MPI_Comm group_;
