@@ -572,8 +572,8 @@ class exchange {
   /// partitions that do not border on another rank's have work in the next superstep
   bool inner_work_ = false;
   std::vector<neighbour> neighbours_;
-  detail::doorbell* bell_ =
-      nullptr;  ///< this rank's, which ranks of this computer ring for their messages and pieces
+  /// this rank's, which ranks of this computer ring for their messages and pieces
+  detail::doorbell* bell_ = nullptr;
   std::vector<tree_broadcast> broadcasts_;  ///< the broadcasts that this rank writes or reads
   /// the places of words in this rank's tree_broadcast, by channel and position
   std::unordered_map<u64, u32> packed_;
