@@ -160,8 +160,8 @@ class transport {
     }
   }
 
-  /// Positions of a channel are about to advance without words, because a PE has read all that it sent to
-  /// itself: there is nothing to put back into a block.
+  /// Positions of a channel are about to advance past words that no buffer holds, because its readers have
+  /// read all before them: there is nothing to put back into a block.
   void leave_block(partition& b, const channel& c) {
     const u64 bit = b.visit.bit(c);
     if (!(b.visit.from_block & bit)) return;
@@ -262,6 +262,7 @@ class transport {
         wait_for_readers(c);
         return false;
       }
+    leave_block(b, c);
     if (c.words) take_back(b, c);
     c.origin += n;
     count(b, c, n);
@@ -424,7 +425,9 @@ class transport {
       if (!b.buffers.lends_few()) compact(b, c, unread_of(c), false);
       return true;
     }
-    if (written) std::memcpy(block.room(), c.room() - written, written * sizeof(u32));
+    // what the PE itself has read of them may have been left behind in an earlier buffer
+    const u32 held = support::min(written, static_cast<u32>(c.next()));
+    if (held) std::memcpy(block.room() + (written - held), c.room() - held, held * sizeof(u32));
     b.buffers.give(c.words, c.size());
     place_in(c, block.words, block.size());
     c.origin = block.origin;
